@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "files/stored/quant_marks.h"
 #include "files/stored/quant_state.h"
 #include "unit.h"
 
@@ -34,7 +35,10 @@ static void every_row_has_a_dtype_and_names(void)
         CHECK(dti_quant_suffix(row, DTI_PART_CODES) && dti_quant_suffix(row, DTI_PART_SCALE));
         /* an exponent is stored as a byte, other scales as themselves */
         if (block)
-            CHECK(row->scale == (block->scale == DTI_FP8_E8M0 ? DTI_UINT8 : block->scale));
+            CHECK(
+                row->scale ==
+                (block->scale == DTI_FP8_E8M0 && !dti_quant_mark(row) ? DTI_UINT8 : block->scale));
+        CHECK(!dti_quant_mark(row) == !dti_quant_layout_marks(row->layout));
     }
 }
 
@@ -76,7 +80,7 @@ static void what_is_told_is_read_back(void)
             CHECK_U64(group, 0);
             CHECK(was_high == (high && stored.row->packing == DTI_QUANT_BITS));
             CHECK(needed ==
-                  (!dti_quant_is_flat(stored.row) &&
+                  (!dti_quant_layout_has_state(stored.row->layout) &&
                    (was_high || strcmp(dtype, "mxfp6_e3m2") == 0 || strcmp(dtype, "bnb_fp4") == 0 ||
                     strcmp(dtype, "uint8") == 0 ||  /* without zero points */
                     strcmp(dtype, "nvfp4") == 0))); /* without a scale of the tensor */

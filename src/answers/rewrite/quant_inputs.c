@@ -234,9 +234,9 @@ static void settle_affine(struct dti_quant_target *target, const struct dti_quan
 void dti_quant_rules_settle(struct dti_quant_rules *rules, enum dti_quant_layout layout,
                             bool arithmetic_given)
 {
-    if (!dti_quant_layout_is_flat(layout))
+    if (!dti_quant_layout_has_state(layout))
         return;
-    if (!arithmetic_given)
+    if (!arithmetic_given && dti_quant_layout_is_flat(layout))
         rules->division = DTI_DIVIDE_RECIPROCAL;
     rules->order = DTI_BLOCK_HIGH;
 }

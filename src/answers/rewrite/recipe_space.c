@@ -11,6 +11,7 @@
 
 #include "containers/name_order.h"
 #include "files/stored/fused_modules.h"
+#include "files/stored/quant_marks.h"
 #include "util/run/allocate.h"
 
 static struct dti_container *stored_of(struct dti_container *container)
@@ -565,10 +566,13 @@ static void add_row(struct dti_recipe_list *list, struct dti_recipe recipe,
         recipe.rules.per = recipe.per_given ? DTI_PER_CHANNEL : DTI_PER_TENSOR;
         recipe.rules.block = recipe.block_given ? form->group[1] : 0;
     }
-    const bool open = row->packing == DTI_QUANT_BITS && !dti_quant_is_flat(row);
+    const bool open = row->packing == DTI_QUANT_BITS && !dti_quant_layout_has_state(row->layout);
     const uint64_t length = to->rank > 0 ? to->shape[form->axis] : 1;
     const uint64_t group = form->per == DTI_PER_GROUP ? form->group[1] : 1;
-    const bool pads = group > 0 && length % group != 0 && !dti_quant_is_flat(row);
+    const struct dti_quant_mark *const mark = dti_quant_mark(row);
+    const bool rows = mark && to->rank == 2 && to->shape[0] % mark->rows != 0;
+    const bool pads =
+        (group > 0 && length % group != 0 && !dti_quant_is_flat(row)) || rows;
     for (int high = 0; high <= open; high++) {
         for (int pad = 0; pad <= pads; pad++) {
             recipe.order_given = high;
@@ -589,7 +593,8 @@ static bool looks_like(const struct dti_quant_row *row, const struct dti_quant_r
     const struct dti_dequant_form *const form = to->quantized;
     const uint64_t last = to->rank > 0 ? to->shape[to->rank - 1] : 1;
     const uint64_t group = form->per == DTI_PER_GROUP ? form->group[1] : last;
-    return dti_quant_is_flat(row) == dti_quant_is_flat(other) && row->codes == other->codes &&
+    return dti_quant_layout_has_state(row->layout) == dti_quant_layout_has_state(other->layout) &&
+           dti_quant_is_flat(row) == dti_quant_is_flat(other) && row->codes == other->codes &&
            row->packing == other->packing && dti_quant_row_bits(row) == dti_quant_row_bits(other) &&
            (!row->block || group == row->block->length);
 }

@@ -214,6 +214,11 @@ struct translated_tensor {
     struct dti_translated as;
     bool lossy;
 };
+struct quant_type {
+    const char *pattern;
+    size_t length;
+    const char *dtype;
+};
 struct transcode_options {
     const char *dtype;              /* or NULL */
     const struct dti_format *scale; /* or NULL */
@@ -252,8 +257,8 @@ DTI_WORDS(quant_fate_words, "quantized", [DTI_FATE_KEEP - 1] = "keep",
           [DTI_FATE_ONLY - 1] = "not_only", [DTI_FATE_INTEGER - 1] = "integer",
           [DTI_FATE_COMPLEX - 1] = "complex", [DTI_FATE_NARROW - 1] = "narrow",
           [DTI_FATE_SCALAR - 1] = "scalar", [DTI_FATE_PART - 1] = "part",
-          [DTI_FATE_BLOCKS - 1] = "blocks",
-          [DTI_FATE_CONVENTION - 1] = "convention", [DTI_FATE_CONVENTION] = "same_dtype")
+          [DTI_FATE_BLOCKS - 1] = "blocks", [DTI_FATE_CONVENTION - 1] = "convention",
+          [DTI_FATE_UNNAMED - 1] = "not_a_module", [DTI_FATE_UNNAMED] = "same_dtype")
 /* After the first entry: indexed by enum dti_fate. */
 DTI_WORDS(dequant_fate_words, "dequantized", [1 + DTI_FATE_CHANGED] = "cast",
           [1 + DTI_FATE_SAME] = "same_dtype", [1 + DTI_FATE_KEEP] = "keep",
@@ -337,20 +342,18 @@ static void fill_quantized(struct quant_tensor *ret, const struct tensor_at *of)
     const struct dti_rewrite *const rewrite = of->answer->rewrite;
     const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[of->at];
     const struct dti_quantized_tensor *const outcome = &tensor->outcome->quantized;
-    const bool encodes = rewrite->request.recipe == DTI_RECIPE_ENCODE;
     fill_written(&ret->as, of);
-    ret->as.fate = tensor->fate == DTI_FATE_SAME  ? DTI_FATE_CONVENTION
+    ret->as.fate = tensor->fate == DTI_FATE_SAME  ? DTI_FATE_UNNAMED
                    : tensor->fate > DTI_FATE_SAME ? tensor->fate - 1
                                                   : 0;
-    ret->as.to = tensor->format ? tensor->format->name : of->answer->target->name;
+    ret->as.to = dti_rewrite_dtype(rewrite, of->at);
     ret->of = of;
     ret->outcome = outcome;
-    ret->has_axis = tensor->fate == DTI_FATE_CHANGED && !encodes &&
-                    of->answer->target->scheme.per != DTI_PER_TENSOR &&
-                    !dti_quant_is_flat(rewrite->row);
+    ret->has_axis = tensor->by && tensor->by->recipe->scheme.per != DTI_PER_TENSOR &&
+                    !dti_quant_is_flat(tensor->by->row);
     ret->ranged = ret->as.ran && !tensor->type && outcome->min <= outcome->max;
     ret->scaled = ret->as.ran && outcome->scale > 0;
-    ret->shifted = ret->scaled && rewrite->zero_points;
+    ret->shifted = ret->scaled && tensor->by && tensor->by->zero_points;
     ret->min = code_of(outcome->min);
     ret->max = code_of(outcome->max);
     ret->scale = code_of(outcome->scale);
@@ -368,6 +371,25 @@ static const struct dti_tensor *fused_tensor(const struct quant_tensor *of, size
     while (of->fused->members[i].tensor == own || at-- > 0)
         i++;
     return &rewrite->fused->container->tensors[of->fused->members[i].tensor];
+}
+
+static size_t quant_type_count(const struct dti_rewrite_answer *answer)
+{
+    const struct dti_rewrite_request *const request = &answer->rewrite->request;
+    return request->quantize_rule_count + request->encode.count;
+}
+
+/* A recipe has rules of one kind. */
+static struct quant_type quant_type_at(const struct dti_rewrite_answer *answer, size_t at)
+{
+    const struct dti_rewrite_request *const request = &answer->rewrite->request;
+    if (request->encode.count > 0)
+        return (struct quant_type){request->encode.rules[at].pattern,
+                                   request->encode.rules[at].length,
+                                   request->encode.rules[at].type->word};
+    return (struct quant_type){request->quantize_rules[at].pattern,
+                               request->quantize_rules[at].length,
+                               request->quantize_rules[at].recipe.dtype};
 }
 
 static void put_kernels(struct dti_json *json, const struct dti_rewrite *rewrite)
@@ -401,8 +423,11 @@ static void put_part(struct dti_json *json, const struct tensor_at *of, size_t p
     struct dti_buffer name;
     char room[256]; /* enough for most names */
     dti_buffer_borrow(&name, room, sizeof room);
-    dti_buffer_append(&name, source->name, source->name_length);
-    dti_buffer_puts(&name, dti_quant_suffix(rewrite->row, (enum dti_quant_part)part));
+    const char *suffix;
+    const size_t stem = dti_quant_part_stem(
+        rewrite->tensors[of->at].by->row, (enum dti_quant_part)part, source->name_length, &suffix);
+    dti_buffer_append(&name, source->name, stem);
+    dti_buffer_puts(&name, suffix);
     if (name.failed)
         dti_json_out_of_memory(json);
     dti_put_quant_part(

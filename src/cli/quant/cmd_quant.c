@@ -33,10 +33,9 @@ static enum dti_status run_quant(const void *all_args, char **operands, int coun
         return dti_quant_dequant(args, cx, operands, count, reterr);
     if (dti_quant_is_gguf(args, operands, count))
         return dti_quant_gguf(args, cx, operands, count, reterr);
-    if (args->types || args->tensors.model)
+    if (args->tensors.model)
         return dti_fail(reterr, DTI_USAGE,
-                        "--%s is for gguf files; give -o a name that ends in .gguf",
-                        args->types ? "type" : "template");
+                        "--template is for gguf files; give -o a name that ends in .gguf");
     return dti_quant_file(args, cx, operands, count, reterr);
 }
 

@@ -28,6 +28,20 @@ enum dti_status dti_quant_targets_read(const struct quant_args *args, const stru
                                        const char *names, struct dti_quant_target **ret_list,
                                        size_t *ret_count, struct dti_error *reterr);
 
+/* quant_types.c: the dtype of a file, and those that --type gives to some tensors. Free it. */
+struct dti_quant_types {
+    struct dti_quant_target *targets; /* distinct; the first one is for tensors that nothing fits */
+    size_t distinct;
+    struct dti_quantize_rule *rules; /* in the order of --type */
+    size_t count;
+};
+enum dti_status dti_quant_types_read(struct dti_quant_types *ret, const struct quant_args *args,
+                                     const struct dti_context *cx, const char *dtype,
+                                     struct dti_error *reterr);
+void dti_quant_types_free(struct dti_quant_types *types);
+/* The length of "GLOB=" in an item "GLOB=DTYPE"; 0: there is no sign. */
+size_t dti_quant_type_sign(const char *item, size_t length);
+
 /* The options; and the first given one of a list, as dti_option_given() finds it. */
 extern const struct dti_option dti_quant_options[];
 const char *dti_quant_given(const struct quant_args *args, const char *names);

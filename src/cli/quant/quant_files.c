@@ -11,6 +11,7 @@
 #include "cli/quant/quant_args.h"
 #include "cli/rewrite/dequant_report.h"
 #include "cli/shared/loss_human.h"
+#include "files/stored/quant_marks.h"
 #include "kernels/gguf/gguf_kernel.h"
 #include "util/run/allocate.h"
 #include "util/text/ascii.h"
@@ -19,7 +20,8 @@
 struct quant_file {
     struct dti_rewrite_job job;
     const struct quant_args *args;
-    struct dti_quant_target *target;
+    const struct dti_quant_target *target;
+    struct dti_quant_types types; /* not for GGUF; target is the first of them */
     struct dti_quant_rules rules; /* with the layout applied; GGUF: zeros */
 };
 
@@ -100,6 +102,32 @@ static bool ran(const struct dti_rewrite_job *job)
     return job->rewrite->changed_count > 0 && !job->tensors->dry_run;
 }
 
+static bool has_blocks(const struct dti_quant_scheme *scheme)
+{
+    return scheme->block != NULL;
+}
+
+static bool has_no_blocks(const struct dti_quant_scheme *scheme)
+{
+    return !scheme->block;
+}
+
+/* Whether its tensors have one scale that the table shows. */
+static bool has_scale(const struct dti_quant_scheme *scheme)
+{
+    return scheme->block ? scheme->block->family == DTI_BLOCKS_NV : scheme->per == DTI_PER_TENSOR;
+}
+
+/* Whether any dtype of the file is like that. */
+static bool any_form(const struct dti_rewrite *rewrite,
+                     bool (*is)(const struct dti_quant_scheme *scheme))
+{
+    bool any = false;
+    for (size_t i = 0; rewrite->forms && i <= rewrite->request.quantize_rule_count; i++)
+        any = any || is(&rewrite->forms[i].recipe->scheme);
+    return any;
+}
+
 static void put_loss(struct dti_rewrite_job *job, struct dti_line *line)
 {
     const struct dti_rewrite *const rewrite = job->rewrite;
@@ -110,9 +138,10 @@ static void put_loss(struct dti_rewrite_job *job, struct dti_line *line)
         dti_loss_human_count(line, "clipped", rewrite->count.clipped);
     if (encodes(job)) {
         dti_loss_human_count(line, "inexact", loss->inexact);
-    } else if (job->answer.target->scheme.block) {
+    } else if (any_form(rewrite, has_blocks)) {
+        const bool all = !any_form(rewrite, has_no_blocks);
         dti_loss_human_count(line, "in blocks", rewrite->count.blocks);
-        dti_loss_human_count(line, "special blocks", rewrite->count.special);
+        dti_loss_human_count(line, all ? "special blocks" : "special", rewrite->count.special);
     } else {
         dti_loss_human_count(line, "nan and inf", rewrite->count.special);
     }
@@ -126,21 +155,20 @@ static void put_loss(struct dti_rewrite_job *job, struct dti_line *line)
 static enum dti_status put_table(const struct dti_rewrite_job *job, const size_t *list,
                                  size_t count, struct dti_error *reterr)
 {
-    const struct dti_quant_scheme *const scheme = &job->answer.target->scheme;
-    const struct dti_block_format *const block = scheme->block;
-    const bool dry = job->tensors->dry_run;
-    const bool scale = block ? block->family == DTI_BLOCKS_NV : scheme->per == DTI_PER_TENSOR;
-    const bool gguf = encodes(job);
+    const bool dry = job->tensors->dry_run, gguf = encodes(job);
+    const bool blocks = any_form(job->rewrite, has_blocks);
+    const bool all = blocks && !any_form(job->rewrite, has_no_blocks);
+    const bool scale = any_form(job->rewrite, has_scale);
     const struct dti_rewrite_column columns[] = {
         {"bytes", DTI_COLUMN_BYTES, 0, false},
         {"bits", DTI_COLUMN_BITS, 0, !gguf},
-        {block ? "tensor scale" : "scale", DTI_COLUMN_FLOAT, DTI_COLUMN_OF(quantized.scale),
+        {all ? "tensor scale" : "scale", DTI_COLUMN_FLOAT, DTI_COLUMN_OF(quantized.scale),
          dry || !scale},
         {"zero point", DTI_COLUMN_INT, DTI_COLUMN_OF(quantized.zero_point),
-         dry || !scale || !job->rewrite->zero_points},
+         dry || !scale || !dti_rewrite_has_zero_points(job->rewrite)},
         {"clipped", DTI_COLUMN_COUNT, DTI_COLUMN_OF(quantized.count.clipped), dry || gguf},
-        {"in blocks", DTI_COLUMN_COUNT, DTI_COLUMN_OF(quantized.count.blocks), dry || !block},
-        {block ? "special blocks" : "special", DTI_COLUMN_COUNT,
+        {"in blocks", DTI_COLUMN_COUNT, DTI_COLUMN_OF(quantized.count.blocks), dry || !blocks},
+        {all ? "special blocks" : "special", DTI_COLUMN_COUNT,
          DTI_COLUMN_OF(quantized.count.special), dry || gguf},
         {"max abs error", DTI_COLUMN_LOSS, DTI_COLUMN_OF(loss.max_absolute), dry},
         {"mean abs error", DTI_COLUMN_LOSS, DTI_COLUMN_OF(loss.mean_absolute), dry},
@@ -192,6 +220,11 @@ static enum dti_status check_layout(const struct quant_args *args, struct dti_er
                         "--layout bitsandbytes flattens tensors, and packs the first code in the "
                         "highest bits; leave out --%s",
                         option);
+    if (dti_quant_layout_marks((enum dti_quant_layout)args->recipe.layout) &&
+        args->recipe.order_given)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--layout comfy packs the first code in the highest bits; leave out "
+                        "--packing");
     return DTI_OK;
 }
 
@@ -199,30 +232,30 @@ static enum dti_status read_target(struct quant_file *file, const char *dtype,
                                    struct dti_error *reterr)
 {
     const struct quant_args *const args = file->args;
-    size_t count = 0;
-    const enum dti_status status =
-        dti_quant_targets_read(args, file->job.cx, dtype, &file->target, &count, reterr);
-    char quoted[DTI_QUOTE_SIZE];
+    struct dti_quant_types *const types = &file->types;
+    const enum dti_status status = dti_quant_types_read(types, args, file->job.cx, dtype, reterr);
     if (status != DTI_OK)
         return status;
-    if (count != 1)
-        return dti_fail(reterr, DTI_USAGE, "a file goes to one dtype; got %s",
-                        dti_quote(quoted, dtype, strlen(dtype)));
     if (!args->recipe.min != !args->recipe.max)
         return dti_fail(reterr, DTI_USAGE, "for a file %s needs %s too",
                         args->recipe.min ? "--min" : "--max", args->recipe.min ? "--max" : "--min");
-    const struct dti_quant_row *const row =
-        dti_quant_row_find((enum dti_quant_layout)args->recipe.layout, file->target->name);
-    if (args->recipe.order_given && row && row->packing == DTI_QUANT_WORDS)
-        return dti_fail(reterr, DTI_USAGE,
-                        "%s packs %s into words of 32 bits, the first in the lowest; leave out "
-                        "--packing",
-                        dti_quant_layout_name(row->layout), file->target->name);
-    const struct dti_quant_target *const target = file->target;
-    if (target->note)
-        dti_warnings_add(&file->job.job.warnings, "dtype_name", target->name, 0, target->note);
+    for (size_t i = 0; i < types->distinct; i++) {
+        const struct dti_quant_target *const target = &types->targets[i];
+        const struct dti_quant_row *const row =
+            dti_quant_row_find((enum dti_quant_layout)args->recipe.layout, target->name);
+        if (args->recipe.order_given && row && row->packing == DTI_QUANT_WORDS)
+            return dti_fail(reterr, DTI_USAGE,
+                            "%s packs %s into words of 32 bits, the first in the lowest; leave out "
+                            "--packing",
+                            dti_quant_layout_name(row->layout), target->name);
+        if (target->note)
+            dti_warnings_add(&file->job.job.warnings, "dtype_name", target->name, 0, target->note);
+    }
+    file->target = &types->targets[0];
     file->rules = dti_recipe_rules(&args->recipe);
-    dti_recipe_request_quant(&file->job.request, &args->recipe, target);
+    dti_recipe_request_quant(&file->job.request, &args->recipe, file->target);
+    file->job.request.quantize_rules = types->rules;
+    file->job.request.quantize_rule_count = types->count;
     return DTI_OK;
 }
 
@@ -252,6 +285,7 @@ static const char *const kept[DTI_FATE_COUNT] = {
     [DTI_FATE_NARROW] = "kept: 8 bits or less already",
     [DTI_FATE_SCALAR] = "kept: a single number",
     [DTI_FATE_PART] = "kept: part of an already quantized tensor",
+    [DTI_FATE_UNNAMED] = "kept: not a matrix called X.weight",
 };
 
 static const struct dti_rewrite_command command = {
@@ -290,7 +324,7 @@ enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_c
     status = dti_rewrite_job_run(job, status, reterr);
     if (status != DTI_OK && reterr && reterr->remedy == DTI_REMEDY_SAY_KIND)
         reterr->remedy = DTI_REMEDY_CAST_FIRST; /* this command has no --from */
-    dti_free(file.target);
+    dti_quant_types_free(&file.types);
     return status;
 }
 
@@ -318,7 +352,9 @@ bool dti_quant_is_gguf(const struct quant_args *args, char **operands, int count
     const int files = args->transfer.input ? 0 : 1;
     if (args->transfer.output)
         return dti_is_gguf(dti_container_named(args->transfer.output)) && !args->transfer.as_given;
-    return args->tensors.model || args->types ||
+    return args->tensors.model ||
+           (args->types && !args->recipe.layout_given && count > files &&
+            dti_gguf_type_named(operands[files])) ||
            (count > files && dti_gguf_type_named(operands[files]) &&
             !dti_block_lookup(operands[files]));
 }
@@ -373,9 +409,7 @@ static enum dti_status read_rules(const char *list, struct dti_encode_rule *rule
     size_t count = 0;
     for (const char *at = list; at;) {
         const size_t length = dti_glob_list_item(at);
-        size_t sign = length;
-        while (sign > 0 && at[sign - 1] != '=')
-            sign--;
+        const size_t sign = dti_quant_type_sign(at, length);
         if (sign < 2)
             return dti_fail_word(reterr, DTI_USAGE, at, length,
                                  "--type takes GLOB=TYPE, as in '*.attn_v.weight=q6_k'; got %s",

@@ -113,7 +113,8 @@ const struct dti_option dti_quant_options[] = {
     OPT_GLOB(0, "quant-only", struct quant_args, tensors.only, "GLOB,...",
              "files: quantize only these tensors, keep the others", .alias = "only"),
     OPT_GLOB(0, "type", struct quant_args, types, "GLOB=TYPE,...",
-             "gguf: types of these tensors, also fp32, fp16 or bf16; the first that fits counts"),
+             "files: dtypes of these tensors, in gguf also fp32, fp16 or bf16; the first that fits "
+             "counts"),
     DTI_ROW_KEEP(struct quant_args, tensors.keep),
     DTI_ROW_SELECT(struct quant_args, tensors.select),
     DTI_ROW_ALLOW_UNMATCHED(struct quant_args, tensors.allow_unmatched),

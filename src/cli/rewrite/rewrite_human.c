@@ -300,7 +300,7 @@ static void put_figure(const struct dti_rewrite_tensor *tensor,
         break;
     case DTI_COLUMN_FLOAT:
         memcpy(&code, figure, sizeof code);
-        dti_table_cell(table, DTI_STYLE_PLAIN, dti_human_fp32(text, code));
+        dti_table_cell(table, DTI_STYLE_PLAIN, code != 0 ? dti_human_fp32(text, code) : "");
         break;
     case DTI_COLUMN_INT:
         dti_table_print(table, DTI_STYLE_PLAIN, "%ld", (long)*(const int32_t *)figure);

@@ -145,7 +145,7 @@ struct dti_rewrite_column {
         DTI_COLUMN_COUNT,    /* a uint64_t of struct dti_rewrite_outcome */
         DTI_COLUMN_LOSS,     /* a double of its loss */
         DTI_COLUMN_RELATIVE, /* likewise, a ratio */
-        DTI_COLUMN_FLOAT,    /* a float */
+        DTI_COLUMN_FLOAT,    /* a float; 0: none */
         DTI_COLUMN_INT,      /* an int32_t */
     } type;
     size_t offset;

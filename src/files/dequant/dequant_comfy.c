@@ -11,10 +11,12 @@
  * same shapes. Sources: ComfyUI (comfy/utils.py, comfy/ops.py), comfy-kitchen 0.2.40. */
 #include "files/dequant/dequant_layouts.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "files/transcode/transcode.h"
 #include "util/json/json_read.h"
 #include "util/run/allocate.h"
 
@@ -35,6 +37,8 @@ struct comfy_layer {
     char format[DTI_NAME_SIZE];        /* truncated to fit; "": not specified */
     struct comfy_rotation own, params; /* its own members; those of its member "params" */
     uint64_t group;                    /* rows and columns that share a scale; 0: not specified */
+    unsigned rank;                     /* of the shape before it was padded; 0: not specified */
+    uint64_t shape[2];                 /* of a matrix; of another rank: ignored */
 };
 
 struct dti_comfy_layers {
@@ -57,6 +61,30 @@ static void read_rotation(const struct dti_json_reader *json, enum dti_json_toke
         ret->rotated = number != 0 ? STATED_YES : STATED_NO;
 }
 
+/* Reads the rest of an array that has begun. Whatever is no array of sizes fits no tensor. */
+static bool read_shape(struct dti_json_reader *json, enum dti_json_token token,
+                       struct comfy_layer *ret)
+{
+    ret->rank = 0;
+    if (token != DTI_JSON_ARRAY) {
+        ret->rank = UINT_MAX;
+        return dti_json_skip(json, token);
+    }
+    while (dti_json_next(json, &token)) {
+        uint64_t size = UINT64_MAX;
+        if (token == DTI_JSON_ARRAY_END)
+            return true;
+        if (token == DTI_JSON_NUMBER)
+            (void)dti_json_u64(json, &size);
+        else if (!dti_json_skip(json, token))
+            return false;
+        if (ret->rank < 2)
+            ret->shape[ret->rank] = size;
+        ret->rank++;
+    }
+    return false;
+}
+
 /* Reads the rest of an object that has begun. Loaders also look for "convrot" in "params". */
 static bool read_layer(struct dti_json_reader *json, struct comfy_layer *ret)
 {
@@ -76,8 +104,11 @@ static bool read_layer(struct dti_json_reader *json, struct comfy_layer *ret)
         const bool rotated = rotation && dti_json_string_is(json, "convrot");
         const bool columns = rotation && dti_json_string_is(json, "convrot_groupsize");
         const bool group = dti_json_string_is(json, "group_size");
-        if (!dti_json_next(json, &token))
+        const bool shape = json->depth == depth && dti_json_string_is(json, "orig_shape");
+        if (!dti_json_next(json, &token) || (shape && !read_shape(json, token, ret)))
             return false;
+        if (shape)
+            continue;
         if (rotated)
             read_rotation(json, token, rotation);
         if (columns)
@@ -344,8 +375,12 @@ static enum dti_status match_layer(struct dti_file_dequant *dequant,
             status = dti_dequant_need(group, DTI_PART_TENSOR_SCALE, reterr);
         if (status != DTI_OK)
             return status;
+        if (layer.rank > 0 && layer.rank != 2)
+            return dti_dequant_refuse(codes, reterr, DTI_REMEDY_KEEP,
+                                      "the orig_shape of its comfy_quant is no matrix");
         return dti_dequant_set_tiled(dequant, group, &dti_block_formats[known->block],
-                                     DTI_BLOCK_HIGH, ret, reterr);
+                                     DTI_BLOCK_HIGH, layer.rank > 0 ? layer.shape : NULL, ret,
+                                     reterr);
     }
     struct dti_quant_hint hint = {.bits = 8, .number = known->number};
     if (known->rectangles) {
@@ -397,6 +432,7 @@ const struct dti_layout_ops dti_layout_comfy = {
                [DTI_PART_STATE] = ".comfy_quant"},
     .fits = is_layer,
     .match = match_layer,
+    .targets = {&dti_target_comfy, &dti_target_comfy_nvfp4, &dti_target_comfy_integers},
 };
 const struct dti_layout_ops dti_layout_comfy_old = {
     .name = "comfy",

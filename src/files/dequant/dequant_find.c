@@ -37,7 +37,8 @@ static enum dti_status add_parts(struct dti_file_dequant *dequant, struct dti_de
     group->layout = request->layout;
     for (size_t i = 0; i < dti_quant_row_count; i++) {
         const struct dti_quant_row *const row = &dti_quant_rows[i];
-        if ((i > 0 && dti_quant_rows[i - 1].layout == row->layout) || dti_quant_is_flat(row) ||
+        if ((i > 0 && dti_quant_rows[i - 1].layout == row->layout) ||
+            dti_quant_layout_has_state(row->layout) ||
             (request->layout_given && row->layout != request->layout))
             continue; /* rows of a layout are adjacent */
         struct dti_dequant_group own = *group;
@@ -250,7 +251,7 @@ static enum dti_status look_at(struct dti_file_dequant *dequant, size_t at,
         return dti_dequant_take(dequant, &group, ret, reterr);
     }
     add_part(dequant, &group, DTI_PART_ORDER, order);
-    if (dequant->request.layout_given && dti_quant_layout_is_flat(dequant->request.layout))
+    if (dequant->request.layout_given && dti_quant_layout_has_state(dequant->request.layout))
         return DTI_OK; /* in such layouts all codes have a state */
     const enum dti_status status = add_parts(dequant, &group, reterr);
     if (status != DTI_OK || (!group.packed_name && !dti_dequant_has(&group, DTI_PART_SCALE)))

@@ -64,12 +64,13 @@ enum dti_status dti_dequant_match_as(struct dti_file_dequant *dequant,
  * the name of the numbers. */
 enum { DTI_MLX_ENTRY_SIZE = 40 };
 /* dequant_tiled.c: a matrix of blocks with tiled scales and an optional tensor scale, which is a
- * factor; order: of codes of less than 8 bits. */
+ * factor; order: of codes of less than 8 bits; original: its rows and columns before both were
+ * filled up to a multiple of a block, or NULL. */
 enum dti_status dti_dequant_set_tiled(struct dti_file_dequant *dequant,
                                       const struct dti_dequant_group *group,
                                       const struct dti_block_format *block,
-                                      enum dti_block_order order, struct dti_dequant_found *ret,
-                                      struct dti_error *reterr);
+                                      enum dti_block_order order, const uint64_t *original,
+                                      struct dti_dequant_found *ret, struct dti_error *reterr);
 
 /* dequant_rotated.c: a matrix of signed codes whose groups of `length` columns were rotated, with a
  * scale for the tensor or for each row; bits: 8, or 4 with the first of two codes in the low bits.

@@ -6,12 +6,8 @@
 #include <string.h>
 
 #include "files/dequant/dequant_layouts.h"
+#include "files/stored/scale_tiles.h"
 #include "util/checked.h"
-
-static uint64_t round_up(uint64_t length, uint64_t unit)
-{
-    return dti_divide_up(length, unit) * unit;
-}
 
 static enum dti_status check(const struct dti_dequant_group *group,
                              const struct dti_block_format *block, uint64_t per_byte,
@@ -31,8 +27,9 @@ static enum dti_status check(const struct dti_dequant_group *group,
         return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP, "expected scales of %s",
                                   dti_format_get(block->scale)->name);
     const uint64_t rows = columns > 0 ? codes->elements / codes->shape[last] : 0;
-    if (rows > UINT64_MAX - 127 ||
-        !dti_mul_u64(round_up(rows, 128), round_up(columns / block->length, 4), &expected) ||
+    if (rows > UINT64_MAX - DTI_TILE_ROWS ||
+        !dti_mul_u64(dti_divide_up(rows, DTI_TILE_ROWS) * DTI_TILE_ROWS,
+                     dti_tiled_columns(columns / block->length), &expected) ||
         scales->elements != expected)
         return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
                                   "its %llu scales are no whole tiles of 128 x 4 for %llu rows of "
@@ -43,17 +40,45 @@ static enum dti_status check(const struct dti_dequant_group *group,
     return DTI_OK;
 }
 
+static enum dti_status check_original(const struct dti_dequant_group *group,
+                                      const struct dti_block_format *block,
+                                      const uint64_t original[2], uint64_t columns,
+                                      struct dti_error *reterr)
+{
+    const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
+    const uint64_t unit = block->length;
+    if (codes->rank == 2 && dti_divide_up(original[0], unit) == codes->shape[0] / unit &&
+        dti_divide_up(original[1], unit) == columns / unit && codes->shape[0] % unit == 0)
+        return DTI_OK;
+    return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_KEEP,
+                              "its original shape [%llu, %llu], filled up to multiples of %u, is "
+                              "not the shape that it has",
+                              (unsigned long long)original[0], (unsigned long long)original[1],
+                              block->length);
+}
+
+/* Leaves out rows and columns of padding. */
+static void cut(struct dti_dequant_tensor *how, const uint64_t original[2], uint64_t shape[2])
+{
+    how->rows = how->scale_rows = shape[0] = original[0];
+    how->columns = shape[1] = original[1];
+    how->elements = original[0] * original[1]; /* cannot overflow: fewer than before */
+    how->scale_count = original[0] * how->scale_columns;
+}
+
 enum dti_status dti_dequant_set_tiled(struct dti_file_dequant *dequant,
                                       const struct dti_dequant_group *group,
                                       const struct dti_block_format *block,
-                                      enum dti_block_order order, struct dti_dequant_found *ret,
-                                      struct dti_error *reterr)
+                                      enum dti_block_order order, const uint64_t *original,
+                                      struct dti_dequant_found *ret, struct dti_error *reterr)
 {
     const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
     const unsigned bits = dti_format_get(block->code)->width;
     struct dti_dequant_tensor *const how = &ret->how;
     uint64_t columns = 0;
-    const enum dti_status status = check(group, block, 8 / bits, &columns, reterr);
+    enum dti_status status = check(group, block, 8 / bits, &columns, reterr);
+    if (status == DTI_OK && original)
+        status = check_original(group, block, original, columns, reterr);
     if (status != DTI_OK)
         return status;
     const unsigned last = codes->rank - 1;
@@ -81,6 +106,8 @@ enum dti_status dti_dequant_set_tiled(struct dti_file_dequant *dequant,
     how->scale_rows = how->rows;
     how->scale_columns = blocks;
     how->scale_count = how->elements / block->length;
+    if (original)
+        cut(how, original, shape);
     how->tensor_scale = 1;
     how->parts = dti_dequant_block_parts(dequant, block);
     how->scale_plan = dti_dequant_scale_plan(dequant, dti_format_get(block->scale),

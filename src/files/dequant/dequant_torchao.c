@@ -245,7 +245,7 @@ static enum dti_status match_blocks(struct dti_file_dequant *dequant,
                                   "its block_size is not %u, that of %s", block->length,
                                   block->name);
     if (entry->swizzled)
-        return dti_dequant_set_tiled(dequant, group, block, DTI_BLOCK_LOW, ret, reterr);
+        return dti_dequant_set_tiled(dequant, group, block, DTI_BLOCK_LOW, NULL, ret, reterr);
     return dti_dequant_match_as(dequant, group, &hint, ret, reterr);
 }
 

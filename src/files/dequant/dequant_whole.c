@@ -20,6 +20,7 @@
 
 #include "files/dequant/dequant_layouts.h"
 #include "files/dequant/dequant_names.h"
+#include "files/stored/quant_marks.h"
 #include "files/stored/quant_state.h"
 #include "util/text/glob.h"
 
@@ -63,6 +64,8 @@ static void part_names_init(struct dti_part_names *ret)
     for (size_t i = 0; i < dti_quant_row_count; i++) {
         const struct dti_quant_row *const row = &dti_quant_rows[i];
         const char *const codes = dti_quant_suffix(row, DTI_PART_CODES);
+        if (dti_quant_layout_marks(row->layout))
+            continue; /* its names are those of dti_layout_comfy */
         for (int part = DTI_PART_SCALE; part < DTI_PART_COUNT; part++) {
             const char *const suffix = dti_quant_suffix(row, (enum dti_quant_part)part);
             if (suffix)

@@ -42,7 +42,7 @@ static enum dti_status dequant_npy(struct dti_file_dequant *dequant,
 {
     const enum dti_quant_layout layout =
         dequant->request.layout_given ? dequant->request.layout : DTI_LAYOUT_COMPRESSED_TENSORS;
-    if (dti_quant_layout_is_flat(layout))
+    if (dti_quant_layout_has_state(layout))
         return DTI_OK; /* needs names */
     const struct dti_quant_row *const row = dti_quant_row_find(layout, "int8");
     struct dti_container *const container = dequant->container;

@@ -352,9 +352,12 @@ static enum dti_status find_other(struct judged_rewrite *job, size_t at,
     if (!job->other->names)
         return DTI_OK;
     dti_buffer_clear(name);
-    dti_buffer_append(name, source->name, source->name_length);
+    const char *suffix = "";
+    size_t stem = source->name_length;
     if (dti_is_quantized(&job->rewrite->tensors[at]))
-        dti_buffer_puts(name, dti_quant_suffix(job->rewrite->row, part->part));
+        stem = dti_quant_part_stem(job->rewrite->tensors[at].by->row, part->part, stem, &suffix);
+    dti_buffer_append(name, source->name, stem);
+    dti_buffer_puts(name, suffix);
     if (name->failed)
         return dti_no_memory(reterr);
     if (!dti_name_order_find(job->other->names, name->data, name->length, ret))

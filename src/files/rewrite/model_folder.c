@@ -14,6 +14,7 @@
 
 #include "files/config/quant_config_forms.h"
 #include "files/stored/layouts.h"
+#include "files/stored/quant_marks.h"
 #include "files/stored/quant_names.h"
 #include "files/transcode/file_transcode.h"
 #include "io/net/remote.h"
@@ -35,9 +36,8 @@ static void put_kept(const struct dti_rewrite *rewrite, struct dti_buffer *out)
     dti_config_end_modules(out, 4);
 }
 
-static const char *strategy_of(const struct dti_rewrite *rewrite)
+static const char *strategy_of(const struct dti_quant_scheme *scheme)
 {
-    const struct dti_quant_scheme *const scheme = &rewrite->request.quantize.scheme;
     if (scheme->block)
         return scheme->block->family == DTI_BLOCKS_NV ? "tensor_group" : "group";
     return scheme->per == DTI_PER_TENSOR    ? "tensor"
@@ -48,31 +48,32 @@ static const char *strategy_of(const struct dti_rewrite *rewrite)
 /* Loaders expect channels along axis 0, and groups along the last axis. */
 static bool is_usual(const struct dti_rewrite *rewrite)
 {
-    const struct dti_quant_scheme *const scheme = &rewrite->request.quantize.scheme;
     for (size_t i = 0; i < rewrite->tensor_count; i++) {
         const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[i];
         const unsigned rank = dti_rewrite_source(rewrite, i)->rank;
-        if (tensor->fate != DTI_FATE_CHANGED || (!scheme->block && scheme->per == DTI_PER_TENSOR))
+        if (tensor->fate != DTI_FATE_CHANGED)
             continue;
+        const struct dti_quant_scheme *const scheme = &tensor->by->recipe->scheme;
         const bool channel = !scheme->block && scheme->per == DTI_PER_CHANNEL;
-        if (tensor->axis != (channel ? 0 : rank - 1))
+        if ((scheme->block || scheme->per != DTI_PER_TENSOR) &&
+            tensor->axis != (channel ? 0 : rank - 1))
             return false;
     }
     return true;
 }
 
-static struct dti_config_form form_of(const struct dti_rewrite *rewrite)
+static struct dti_config_form form_of(const struct dti_quantize_form *form)
 {
-    const struct dti_quant_row *const row = rewrite->row;
-    const struct dti_quant_scheme *const scheme = &rewrite->request.quantize.scheme;
+    const struct dti_quant_row *const row = form->row;
+    const struct dti_quant_scheme *const scheme = &form->recipe->scheme;
     const bool grouped = scheme->block || scheme->per == DTI_PER_GROUP;
     const struct dti_format *const code = dti_quant_row_code(row);
     return (struct dti_config_form){
         .format = dti_config_format(row->block, row->number),
-        .strategy = strategy_of(rewrite),
+        .strategy = strategy_of(scheme),
         .bits = code->width,
         .floats = dti_format_is_float(code),
-        .zero_points = rewrite->zero_points,
+        .zero_points = form->zero_points,
         .group[1] = !grouped        ? 0
                     : scheme->block ? scheme->block->length
                                     : scheme->group,
@@ -80,20 +81,88 @@ static struct dti_config_form form_of(const struct dti_rewrite *rewrite)
     };
 }
 
+/* Lists the modules of each form. */
+static void put_modules(const struct dti_rewrite *rewrite, struct dti_buffer *targets)
+{
+    for (size_t i = 0; i < rewrite->tensor_count; i++) {
+        const struct dti_tensor *const tensor = dti_rewrite_source(rewrite, i);
+        const struct dti_quantize_form *const by = rewrite->tensors[i].by;
+        if (by)
+            dti_config_add_module(&targets[by - rewrite->forms], 8, tensor->name,
+                                  tensor->name_length);
+    }
+}
+
+/* Several dtypes: a group of compressed-tensors for each, which lists its modules. */
+static void put_groups(const struct dti_rewrite *rewrite, const char *kept, struct dti_buffer *ret,
+                       const char **ret_why)
+{
+    const size_t most = rewrite->request.quantize_rule_count + 1;
+    struct dti_config_group *const groups = dti_calloc(most, sizeof *groups);
+    struct dti_buffer *const targets = dti_calloc(most, sizeof *targets);
+    size_t count = 0;
+    ret->failed = ret->failed || !groups || !targets;
+    for (size_t i = 0; i < most && !ret->failed; i++)
+        dti_buffer_init(&targets[i]);
+    if (!ret->failed)
+        put_modules(rewrite, targets);
+    for (size_t i = 0; i < most && !ret->failed; i++) {
+        if (targets[i].length == 0)
+            continue;
+        dti_config_end_modules(&targets[i], 8);
+        groups[count] = (struct dti_config_group){.form = form_of(&rewrite->forms[i]),
+                                                  .targets = targets[i].data};
+        if (!groups[count++].form.format)
+            *ret_why = "no loader is known for one of these dtypes in this layout";
+        ret->failed = targets[i].failed;
+    }
+    if (!ret->failed && !*ret_why)
+        dti_config_put_compressed(ret, groups, count, kept);
+    for (size_t i = 0; targets && i < most; i++)
+        dti_buffer_free(&targets[i]);
+    dti_free(groups);
+    dti_free(targets);
+}
+
+/* The one form of all tensors; NULL: there are several. */
+static const struct dti_quantize_form *only_form(const struct dti_rewrite *rewrite)
+{
+    const struct dti_quantize_form *form = NULL;
+    for (size_t i = 0; i < rewrite->tensor_count; i++) {
+        const struct dti_quantize_form *const own = rewrite->tensors[i].by;
+        if (own && form && own != form)
+            return NULL;
+        form = own ? own : form;
+    }
+    return form;
+}
+
 static void put(const struct dti_rewrite *rewrite, const char *kept, struct dti_buffer *ret,
                 const char **ret_why)
 {
-    const struct dti_quantize_recipe *const recipe = &rewrite->request.quantize;
-    const struct dti_quant_row *const row = rewrite->row;
-    const struct dti_config_form form = form_of(rewrite);
-    const bool flat = dti_quant_is_flat(row);
+    const struct dti_quantize_form *const one = only_form(rewrite);
+    const enum dti_quant_layout layout = rewrite->request.quantize.layout;
+    const bool flat = dti_quant_layout_is_flat(layout);
+    bool high = false;
+    for (size_t i = 0; i <= rewrite->request.quantize_rule_count; i++)
+        high = high ||
+               (rewrite->forms[i].recipe->high && rewrite->forms[i].row->packing == DTI_QUANT_BITS);
+    if (dti_quant_layout_marks(layout))
+        return; /* each matrix says what it is */
     if (!flat && !is_usual(rewrite))
         *ret_why = "loaders have channels along axis 0 and groups along the last axis";
-    else if (!flat && recipe->high && row->packing == DTI_QUANT_BITS)
+    else if (!flat && high)
         *ret_why = "loaders have the first code in the lowest bits";
-    else if (!dti_layout_called(dti_quant_layout_name(recipe->layout))
-                  ->config(row, &form, recipe->scheme.nested, kept, ret))
-        *ret_why = "no loader is known for this dtype in this layout";
+    else if (!one && layout == DTI_LAYOUT_COMPRESSED_TENSORS)
+        put_groups(rewrite, kept, ret, ret_why);
+    else if (!one)
+        *ret_why = "the tensors have several dtypes, and loaders of this layout expect one";
+    else {
+        const struct dti_config_form form = form_of(one);
+        if (!dti_layout_called(dti_quant_layout_name(layout))
+                 ->config(one->row, &form, one->recipe->scheme.nested, kept, ret))
+            *ret_why = "no loader is known for this dtype in this layout";
+    }
 }
 
 /* Writes the quantization_config by which loaders read the rewrite's quantized tensors, with

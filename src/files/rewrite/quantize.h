@@ -22,7 +22,8 @@ struct dti_quant_task {
     bool flips;        /* signed codes in WORDS */
     uint64_t columns;  /* codes per row (the last dimension), packed here; 0: the plan packs them */
     uint32_t *borders; /* with columns: per piece its first and last word, if shared */
-    int8_t *zero_points; /* of all scales, if packed at the end; else NULL */
+    int8_t *zero_points;              /* of all scales, if packed at the end; else NULL */
+    struct dti_quant_stripe *stripes; /* of tiled scales, those that are not complete */
     /* where small parts are gathered; NULL: written to the file directly */
     unsigned char *gathered[DTI_PART_COUNT];
     struct dti_quant_ranges *ranges;
@@ -45,7 +46,7 @@ struct dti_quant_gathered {
 enum dti_quant_buffer {
     DTI_QUANT_INPUT,
     DTI_QUANT_CODES,
-    DTI_QUANT_PACKED, /* words */
+    DTI_QUANT_PACKED, /* words; scales in tiles */
     DTI_QUANT_SCALES,
     DTI_QUANT_SCRATCH,
     DTI_QUANT_ZERO_POINTS, /* int32_t */
@@ -110,6 +111,20 @@ void dti_quant_task_fill(const struct dti_quant_task *task, unsigned char *codes
  * room for one entry per nested block. */
 enum dti_status dti_quant_task_nest(const struct dti_quant_task *task, float *scales, float *own,
                                     uint64_t first, size_t n, struct dti_error *reterr);
+
+/* quantize_tiles.c: matrices with a mark. */
+/* Bytes of the room for tiles of that many scales; 0: the task has none in tiles. */
+uint64_t dti_quant_tiles_room(const struct dti_quant_task *task, uint64_t scales);
+/* Writes n scales from `first` on, in tiles. The lock is that of the job. */
+enum dti_status dti_quant_task_tiles(struct dti_quant_task *task, pthread_mutex_t *lock,
+                                     const unsigned char *scales, uint64_t first, uint64_t n,
+                                     unsigned char *room, struct dti_error *reterr);
+void dti_quant_stripes_free(struct dti_quant_task *task);
+/* Before the pieces: writes the mark. */
+enum dti_status dti_quant_task_mark(const struct dti_quant_task *task, struct dti_error *reterr);
+/* After the pieces: writes the codes of rows of padding, zeros. */
+enum dti_status dti_quant_task_fill_rows(const struct dti_quant_task *task,
+                                         struct dti_error *reterr);
 
 /* quantize_fused.c: call after the first pass over the tasks. Merges the ranges of those that share
  * a tensor scale; members that are not tasks are read for their range. */

@@ -121,7 +121,8 @@ static enum dti_status write_codes(struct dti_quant_task *task, struct dti_quant
                                 piece->code, reterr);
 }
 
-static enum dti_status write_scales(struct dti_quant_task *task, struct dti_quant_member *member,
+static enum dti_status write_scales(struct dti_quantizer *job, struct dti_quant_task *task,
+                                    struct dti_quant_member *member,
                                     const struct quant_chunk *piece, struct dti_error *reterr)
 {
     const struct dti_quant_sizes *const sizes = &task->sizes;
@@ -131,8 +132,12 @@ static enum dti_status write_scales(struct dti_quant_task *task, struct dti_quan
         return dti_quant_task_nest(task, (float *)(void *)member->buffer[DTI_QUANT_SCALES],
                                    (float *)(void *)member->buffer[DTI_QUANT_ZERO_POINTS],
                                    piece->scale, piece->scales, reterr);
+    if ((task->stored.row->flags & DTI_QUANT_TILED) != 0)
+        return dti_quant_task_tiles(task, &job->merging, member->buffer[DTI_QUANT_SCALES],
+                                    piece->scale, piece->scales, member->buffer[DTI_QUANT_PACKED],
+                                    reterr);
     const size_t item = (size_t)(sizes->scale_bytes / sizes->scales);
-    if (!task->rewrite->request.quantize.scheme.block) /* block scales are in file order */
+    if (!task->stored.row->block) /* block scales are in file order */
         dti_quant_little(member->buffer[DTI_QUANT_SCALES], item, piece->scales);
     enum dti_status status =
         dti_quant_task_write(task, DTI_PART_SCALE, member->buffer[DTI_QUANT_SCALES],
@@ -169,7 +174,7 @@ static enum dti_status quantize(void *context, size_t member, size_t part, uint6
     if (status == DTI_OK)
         status = write_codes(task, own, &piece, reterr);
     if (status == DTI_OK)
-        status = write_scales(task, own, &piece, reterr);
+        status = write_scales(job, task, own, &piece, reterr);
     if (!counted || whole)
         return status;
     pthread_mutex_lock(&job->merging);

@@ -14,7 +14,7 @@ static void find_sizes(const struct dti_rewrite *rewrite, size_t at,
 {
     const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
     const unsigned axis = rewrite->tensors[at].axis;
-    const bool whole = dti_quant_is_flat(rewrite->row) ||
+    const bool whole = dti_quant_is_flat(rewrite->tensors[at].by->row) ||
                        (!request->scheme.block && request->scheme.per == DTI_PER_TENSOR);
     request->outer = request->inner = 1;
     request->length = whole ? source->elements : source->shape[axis];
@@ -48,6 +48,7 @@ static enum dti_block_order order_of(const struct dti_quant_stored *stored)
 /* A tensor, and what its plan depends on; then the plan. */
 struct need {
     const struct dti_tensor *source;
+    const struct dti_quantize_form *by;
     uint64_t outer, length, inner;
     size_t at;
     const struct dti_quant_plan *plan;
@@ -59,7 +60,7 @@ static struct dti_quant_request request_of(const struct dti_rewrite *rewrite, si
     struct dti_quant_stored stored;
     dti_rewrite_stored(rewrite, at, &stored);
     struct dti_quant_request request = {
-        .scheme = rewrite->request.quantize.scheme,
+        .scheme = rewrite->tensors[at].by->recipe->scheme,
         .number = *source->format,
         .layout = source->layout,
         .order = order_of(&stored),
@@ -72,7 +73,8 @@ static struct dti_quant_request request_of(const struct dti_rewrite *rewrite, si
 static int compare_plans(const struct need *a, const struct need *b)
 {
     const int names = strcmp(a->source->format->name, b->source->format->name);
-    return names != 0               ? names
+    return a->by != b->by           ? (a->by < b->by ? -1 : 1)
+           : names != 0             ? names
            : a->outer != b->outer   ? (a->outer < b->outer ? -1 : 1)
            : a->length != b->length ? (a->length < b->length ? -1 : 1)
            : a->inner != b->inner   ? (a->inner < b->inner ? -1 : 1)
@@ -118,7 +120,8 @@ static bool is_like(const struct dti_rewrite *rewrite, const struct need *need, 
 {
     const struct dti_tensor *const one = need->source, *const other =
                                                            dti_rewrite_source(rewrite, at);
-    return one->format == other->format && one->layout.swapped == other->layout.swapped &&
+    return need->by == rewrite->tensors[at].by && one->format == other->format &&
+           one->layout.swapped == other->layout.swapped &&
            one->layout.packing == other->layout.packing && one->rank == other->rank &&
            rewrite->tensors[need->at].axis == rewrite->tensors[at].axis &&
            memcmp(one->shape, other->shape, one->rank * sizeof *one->shape) == 0;
@@ -147,6 +150,7 @@ static bool add_need(const struct dti_rewrite *rewrite, struct needs *needs, siz
     }
     const struct dti_quant_request request = request_of(rewrite, at);
     needs->list[needs->count++] = (struct need){.source = dti_rewrite_source(rewrite, at),
+                                                .by = rewrite->tensors[at].by,
                                                 .outer = request.outer,
                                                 .length = request.length,
                                                 .inner = request.inner,
@@ -195,6 +199,8 @@ static enum dti_status plan_needs(struct dti_rewrite *rewrite, const struct need
         return dti_no_memory(reterr);
     for (size_t i = 0; i < needs->count; i++) {
         struct need *const need = needs->order[i];
+        if (i > 0 && needs->order[i - 1]->by != need->by)
+            memset((void *)likes, 0, sizeof likes); /* plans of another recipe */
         if (starts_plan(needs, i)) {
             rewrite->quant_firsts[rewrite->quant_plan_count] = need->at;
             const struct dti_quant_request request = request_of(rewrite, need->at);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "files/rewrite/quantize.h"
+#include "files/stored/quant_marks.h"
 #include "util/checked.h"
 #include "util/run/allocate.h"
 
@@ -22,16 +23,15 @@ void dti_quant_task_init(struct dti_quant_task *ret, struct dti_rewrite *rewrite
                          uint64_t piece_bytes)
 {
     const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
-    const struct dti_format *const code =
-        rewrite->request.quantize.scheme.block
-            ? NULL
-            : &rewrite->request.quantize.scheme.affine.affine.code;
+    const struct dti_quant_row *const row = rewrite->tensors[at].by->row;
+    const struct dti_quant_scheme *const scheme = &rewrite->tensors[at].by->recipe->scheme;
+    const struct dti_format *const code = scheme->block ? NULL : &scheme->affine.affine.code;
     memset(ret, 0, sizeof *ret);
     ret->rewrite = rewrite;
     ret->at = at;
     ret->plan = rewrite->tensors[at].quant;
     ret->item = dti_format_container(source->format);
-    ret->bits = dti_quant_row_bits(rewrite->row);
+    ret->bits = dti_quant_row_bits(row);
     dti_rewrite_stored(rewrite, at, &ret->stored);
     dti_quant_plan_sizes(ret->plan, &ret->sizes);
     dti_quant_report_init(&ret->report);
@@ -41,7 +41,7 @@ void dti_quant_task_init(struct dti_quant_task *ret, struct dti_rewrite *rewrite
             dti_rewrite_place(rewrite, rewrite->tensors[at].source))
             ret->member = &ret->fused->members[i];
     }
-    const bool words = rewrite->row->packing == DTI_QUANT_WORDS;
+    const bool words = row->packing == DTI_QUANT_WORDS;
     ret->flips = words && code && code->kind == DTI_KIND_INT;
     if (words && dti_quant_plan_request(ret->plan)->order == DTI_BLOCK_BYTES)
         ret->columns = last_dimension(&ret->stored);
@@ -79,6 +79,7 @@ void dti_quant_task_needs(const struct dti_quant_task *task, struct dti_quant_ne
     raise_to(needs, DTI_QUANT_CODES, codes);
     if (task->columns > 0) /* every word of a piece has a code of it */
         raise_to(needs, DTI_QUANT_PACKED, 4 * codes);
+    raise_to(needs, DTI_QUANT_PACKED, dti_quant_tiles_room(task, scales));
     raise_to(needs, DTI_QUANT_SCALES, known ? 0 : scales * scale);
     raise_to(needs, DTI_QUANT_ZERO_POINTS, known ? 0 : scales * sizeof(int32_t));
     raise_to(needs, DTI_QUANT_SCRATCH, dti_quant_plan_scratch(task->plan));
@@ -119,6 +120,7 @@ void dti_quant_task_close(struct dti_quant_task *task)
     dti_quant_ranges_free(task->ranges);
     dti_quant_scales_free(task->scales);
     dti_quant_plan_free(task->range_plan);
+    dti_quant_stripes_free(task);
     dti_free(task->borders);
     dti_free(task->zero_points);
     task->ranges = NULL;
@@ -177,7 +179,8 @@ static enum dti_status write_scales(struct dti_quant_task *task, struct dti_erro
 /* For nvfp4: codes are computed with the scale as it will be read back from the file. */
 static enum dti_status write_tensor_scale(struct dti_quant_task *task, struct dti_error *reterr)
 {
-    const struct dti_quant_scheme *const scheme = &task->rewrite->request.quantize.scheme;
+    const struct dti_quant_scheme *const scheme =
+        &task->rewrite->tensors[task->at].by->recipe->scheme;
     const float largest = 0x1.fffffep127f;
     struct dti_quant_scales *const scales = task->scales;
     if (!scheme->tensor_scale)
@@ -212,6 +215,8 @@ enum dti_status dti_quant_task_scales(struct dti_quant_task *task, struct dti_er
     enum dti_status status = dti_quant_scales_new(&task->scales, task->plan, task->ranges, reterr);
     if (status == DTI_OK && dti_quant_is_flat(task->stored.row))
         status = dti_quant_task_state(task, reterr);
+    if (status == DTI_OK && dti_quant_mark(task->stored.row))
+        status = dti_quant_task_mark(task, reterr);
     if (status != DTI_OK)
         return status;
     const struct dti_quant_scales *const scales = task->scales;
@@ -288,6 +293,8 @@ enum dti_status dti_quant_task_end(struct dti_quant_task *task, struct dti_error
         status = write_borders(task, reterr);
     if (status == DTI_OK && task->zero_points)
         status = pack_zero_points(task, reterr);
+    if (status == DTI_OK && dti_quant_mark(task->stored.row))
+        status = dti_quant_task_fill_rows(task, reterr);
     rewrite->tensors[task->at].outcome->quantized.count = *count;
     dti_rewrite_add_loss(rewrite, task->at, &task->report.loss);
     rewrite->count.clipped += count->clipped;

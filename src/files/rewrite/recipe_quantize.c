@@ -8,8 +8,10 @@
 
 #include "files/dequant/dequant_layouts.h"
 #include "files/rewrite/rewrite_parts.h"
+#include "files/stored/quant_marks.h"
 #include "util/checked.h"
 #include "util/run/allocate.h"
+#include "util/text/glob.h"
 
 /* Symmetric signed codes have no zero point, nor do floats. */
 static bool has_zero_points(const struct dti_quant_scheme *scheme)
@@ -21,19 +23,20 @@ static bool has_zero_points(const struct dti_quant_scheme *scheme)
     return kind == DTI_KIND_UINT || (kind == DTI_KIND_INT && recipe->symmetry == DTI_SYMMETRY_NONE);
 }
 
-static enum dti_status find_row(struct dti_rewrite *rewrite, struct dti_error *reterr)
+static enum dti_status find_row(const struct dti_rewrite *rewrite, struct dti_quantize_form *form,
+                                struct dti_error *reterr)
 {
-    const struct dti_quantize_recipe *const recipe = &rewrite->request.quantize;
+    const struct dti_quantize_recipe *const recipe = form->recipe;
     const char *const layout = dti_quant_layout_name(recipe->layout);
-    rewrite->row = dti_quant_row_find(recipe->layout, recipe->dtype);
+    form->row = dti_quant_row_find(recipe->layout, recipe->dtype);
     const bool named = dti_container_has(rewrite->request.kind, DTI_TRAIT_SEVERAL);
-    if (rewrite->row && dti_quant_is_flat(rewrite->row) && !named)
+    if (form->row && dti_quant_layout_has_state(recipe->layout) && !named)
         return dti_fail(reterr, DTI_USAGE,
                         "the layout %s needs names of tensors, which %s files do not have; write "
                         "safetensors",
                         layout, dti_container_name(rewrite->request.kind));
-    if (rewrite->row) {
-        if (!rewrite->zero_points || dti_quant_suffix(rewrite->row, DTI_PART_ZERO_POINT))
+    if (form->row) {
+        if (!form->zero_points || dti_quant_suffix(form->row, DTI_PART_ZERO_POINT))
             return DTI_OK;
         return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_LAYOUT_WITH_ZEROS,
                                "%s does not support zero points", layout);
@@ -47,10 +50,18 @@ static enum dti_status find_row(struct dti_rewrite *rewrite, struct dti_error *r
                     recipe->dtype);
 }
 
+static bool shares_scales(const struct dti_quantize_recipe *recipe)
+{
+    return recipe->fused && recipe->scheme.tensor_scale;
+}
+
 static enum dti_status find_fused(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     const struct dti_rewrite_request *const request = &rewrite->request;
-    if (!request->quantize.fused || !request->quantize.scheme.tensor_scale)
+    bool any = shares_scales(&request->quantize);
+    for (size_t i = 0; i < request->quantize_rule_count; i++)
+        any = any || shares_scales(&request->quantize_rules[i].recipe);
+    if (!any)
         return DTI_OK;
     rewrite->fused = request->fused;
     if (rewrite->fused)
@@ -61,15 +72,35 @@ static enum dti_status find_fused(struct dti_rewrite *rewrite, struct dti_error 
 
 static enum dti_status begin(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
-    rewrite->zero_points = has_zero_points(&rewrite->request.quantize.scheme);
-    const enum dti_status status = find_row(rewrite, reterr);
+    const struct dti_rewrite_request *const request = &rewrite->request;
+    const size_t rules = request->quantize_rule_count;
+    enum dti_status status = DTI_OK;
+    rewrite->forms = dti_calloc(rules + 1, sizeof *rewrite->forms);
+    if (!rewrite->forms)
+        return dti_no_memory(reterr);
+    for (size_t i = 0; i <= rules && status == DTI_OK; i++) {
+        struct dti_quantize_form *const form = &rewrite->forms[i];
+        form->recipe = i < rules ? &request->quantize_rules[i].recipe : &rewrite->request.quantize;
+        form->zero_points = has_zero_points(&form->recipe->scheme);
+        status = find_row(rewrite, form, reterr);
+    }
     return status == DTI_OK ? find_fused(rewrite, reterr) : status;
+}
+
+static void free_forms(struct dti_rewrite *rewrite)
+{
+    dti_free(rewrite->forms);
 }
 
 static enum dti_fate choose(const struct dti_rewrite *rewrite, const struct dti_quant_names *names,
                             size_t at)
 {
-    return dti_quantize_fate(names, &rewrite->container->tensors[at], at);
+    const struct dti_tensor *const tensor = &rewrite->container->tensors[at];
+    const enum dti_fate fate = dti_quantize_fate(names, tensor, at);
+    if (fate == DTI_FATE_CHANGED && dti_quant_layout_marks(rewrite->request.quantize.layout) &&
+        !dti_quant_can_mark(tensor->name, tensor->name_length, tensor->rank))
+        return DTI_FATE_UNNAMED;
+    return fate;
 }
 
 /* Warns once; otherwise it would look as if nothing had happened. */
@@ -87,7 +118,7 @@ static enum dti_status warn(const struct dti_rewrite *rewrite, struct dti_error 
 
 static enum dti_status find_axis(struct dti_rewrite *rewrite, size_t at, struct dti_error *reterr)
 {
-    const struct dti_quantize_recipe *const recipe = &rewrite->request.quantize;
+    const struct dti_quantize_recipe *const recipe = rewrite->tensors[at].by->recipe;
     const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
     const bool channels = !recipe->scheme.block && recipe->scheme.per == DTI_PER_CHANNEL;
     const int64_t rank = source->rank;
@@ -105,10 +136,23 @@ static enum dti_status find_axis(struct dti_rewrite *rewrite, size_t at, struct 
 }
 
 /* The suggested remedy for a tensor whose shape does not fit. */
-static enum dti_remedy remedy_of(const struct dti_rewrite *rewrite)
+static enum dti_remedy remedy_of(const struct dti_quant_stored *stored)
 {
-    const bool pads = dti_quant_suffix(rewrite->row, DTI_PART_SHAPE) != NULL;
-    return pads && !rewrite->request.quantize.pad ? DTI_REMEDY_PAD_OR_KEEP : DTI_REMEDY_KEEP;
+    const bool pads = dti_quant_suffix(stored->row, DTI_PART_SHAPE) ||
+                      (dti_quant_mark(stored->row) && stored->row->block && stored->rank == 2);
+    return pads && !stored->pad ? DTI_REMEDY_PAD_OR_KEEP : DTI_REMEDY_KEEP;
+}
+
+static const struct dti_quantize_form *form_of(const struct dti_rewrite *rewrite,
+                                               const struct dti_tensor *tensor)
+{
+    const struct dti_rewrite_request *const request = &rewrite->request;
+    size_t i = 0;
+    while (i < request->quantize_rule_count &&
+           !dti_glob_match(request->quantize_rules[i].pattern, request->quantize_rules[i].length,
+                           tensor->name, tensor->name_length))
+        i++;
+    return &rewrite->forms[i];
 }
 
 /* Checks a tensor that will be quantized. */
@@ -120,13 +164,14 @@ static enum dti_status check_quantized(struct dti_rewrite *rewrite, size_t at,
     struct dti_quant_stored stored;
     struct dti_error why;
     char place[DTI_TENSOR_PLACE];
+    tensor->by = form_of(rewrite, dti_rewrite_source(rewrite, at));
     enum dti_status status = find_axis(rewrite, at, reterr);
     if (status != DTI_OK)
         return status;
     dti_rewrite_stored(rewrite, at, &stored);
     status = dti_quant_parts(&stored, parts, &why);
     if (status != DTI_OK)
-        return dti_fail_remedy(reterr, status, remedy_of(rewrite), "%s %s",
+        return dti_fail_remedy(reterr, status, remedy_of(&stored), "%s %s",
                                dti_tensor_place(rewrite->container, tensor->source, place),
                                why.text);
     for (unsigned i = 0; i < DTI_PART_COUNT; i++)
@@ -140,12 +185,14 @@ static enum dti_status check_groups(const struct dti_rewrite *rewrite, struct dt
     const enum dti_container_kind kind = rewrite->request.kind;
     for (size_t i = 0; i < rewrite->tensor_count && dti_is_numpy(kind); i++) {
         struct dti_quant_stored stored;
+        if (rewrite->tensors[i].fate != DTI_FATE_CHANGED)
+            continue;
         dti_rewrite_stored(rewrite, i, &stored);
-        if (rewrite->tensors[i].fate == DTI_FATE_CHANGED && dti_quant_hides_groups(&stored))
+        if (dti_quant_hides_groups(&stored))
             return dti_fail(
                 reterr, DTI_USAGE,
                 "%s files cannot store the group length of %s with padded rows; write safetensors",
-                dti_container_name(kind), rewrite->request.quantize.dtype);
+                dti_container_name(kind), dti_rewrite_dtype(rewrite, i));
     }
     return DTI_OK;
 }
@@ -183,7 +230,7 @@ static enum dti_status check_siblings(const struct dti_rewrite *rewrite, struct 
     for (size_t layout = 0; layout < DTI_LAYOUT_COUNT; layout++) {
         const struct dti_quant_row *const row =
             dti_quant_row_find((enum dti_quant_layout)layout, "int8");
-        if (dti_quant_layout_is_flat((enum dti_quant_layout)layout))
+        if (dti_quant_layout_has_state((enum dti_quant_layout)layout))
             continue;
         for (int part = DTI_PART_SCALE; part < DTI_PART_COUNT && status == DTI_OK; part++) {
             const char *const suffix = dti_quant_suffix(row, (enum dti_quant_part)part);
@@ -204,4 +251,5 @@ const struct dti_recipe_ops dti_recipe_quantize = {
     .planned = dti_quantize_plan,
     .laid_out = check_groups,
     .opens = check_siblings,
+    .free = free_forms,
 };

@@ -30,6 +30,7 @@ enum dti_fate {
     DTI_FATE_SCALAR,     /* no dimensions: a single number is not quantized */
     DTI_FATE_BLOCKS,     /* quantized in blocks, which the new file can also hold */
     DTI_FATE_CONVENTION, /* by convention, programs that write GGUF do not quantize it */
+    DTI_FATE_UNNAMED,    /* the layout holds only matrices of modules, called X.weight */
     DTI_FATE_COUNT
 };
 
@@ -66,6 +67,13 @@ struct dti_quantize_recipe {
     bool fused;    /* a computed tensor scale is shared by all fused tensors */
 };
 
+/* Another recipe for the tensors whose names match. */
+struct dti_quantize_rule {
+    const char *pattern;
+    size_t length;
+    struct dti_quantize_recipe recipe; /* its layout is that of the others */
+};
+
 /* The GGUF type for tensors whose names match, of any kind: blocks with an encoder, or numbers of a
  * dtype. */
 struct dti_encode_rule {
@@ -98,12 +106,14 @@ struct dti_rewrite_request {
     struct dti_file_transcode *transcode; /* DTI_RECIPE_TRANSCODE: likewise; the container is a view
                                              of it, and it of dequant. Else NULL */
     struct dti_quantize_recipe quantize;  /* DTI_RECIPE_QUANTIZE */
-    enum dti_level level;                 /* the highest to use */
-    const char *only, *keep, *select;     /* lists of patterns, or NULL */
-    bool allow_unmatched;                 /* a pattern that matches no tensor is only a warning */
-    bool counted;                         /* count losses even if nothing requires it */
-    enum dti_container_kind kind;         /* of the output */
-    const char *path;                     /* of the output; DTI_CONTAINER_SHARDED: its folder */
+    const struct dti_quantize_rule *quantize_rules; /* likewise; the first match wins */
+    size_t quantize_rule_count;
+    enum dti_level level;             /* the highest to use */
+    const char *only, *keep, *select; /* lists of patterns, or NULL */
+    bool allow_unmatched;             /* a pattern that matches no tensor is only a warning */
+    bool counted;                     /* count losses even if nothing requires it */
+    enum dti_container_kind kind;     /* of the output */
+    const char *path;                 /* of the output; DTI_CONTAINER_SHARDED: its folder */
     const char *index; /* DTI_CONTAINER_SHARDED: name of the index in it; NULL: none */
     bool companions;   /* DTI_CONTAINER_SHARDED: copy the other small files of the input's folder,
                           with a config.json that describes the quantization */
@@ -147,9 +157,17 @@ struct dti_rewrite_outcome {
     struct dti_quantized_tensor quantized;
 };
 
+/* How tensors of one recipe are quantized. */
+struct dti_quantize_form {
+    const struct dti_quantize_recipe *recipe;
+    const struct dti_quant_row *row; /* row of the table of layouts */
+    bool zero_points;                /* the codes have zero points */
+};
+
 struct dti_rewrite_tensor {
     size_t source; /* index in the container */
     enum dti_fate fate;
+    const struct dti_quantize_form *by; /* quantized; else NULL */
     unsigned axis;                      /* of quantization */
     const struct dti_plan *plan;        /* NULL: its bytes are copied, or it is quantized */
     const struct dti_quant_plan *quant; /* quantized with this plan, along the axis */
@@ -180,9 +198,8 @@ struct dti_rewrite {
     size_t *quant_firsts;                /* for each, the index of a tensor that uses it */
     const char *why_cpu; /* why the runner has no device for one of the plans, or NULL */
     struct dti_gguf_encoder *encoder;   /* DTI_RECIPE_ENCODE */
-    const struct dti_quant_row *row;    /* quantize: row of the table of layouts */
+    struct dti_quantize_form *forms;    /* quantize: of the rules, then of all other tensors */
     struct dti_fused_ranges *fused;     /* quantize: tensors that share scales, or NULL */
-    bool zero_points;                   /* quantize: the codes have zero points */
     bool configured;                    /* a config.json of the output describes the quantization */
     uint64_t input_bytes, output_bytes; /* of data: read, written */
     uint64_t work_bytes;                /* bytes read, some twice: the total for progress */
@@ -256,7 +273,21 @@ static inline struct dti_rewrite_part *dti_rewrite_part(const struct dti_rewrite
 static inline const char *dti_rewrite_dtype(const struct dti_rewrite *rewrite, size_t tensor)
 {
     const struct dti_format *const format = rewrite->tensors[tensor].format;
-    return format ? format->name : rewrite->request.quantize.dtype;
+    return format ? format->name : rewrite->tensors[tensor].by->recipe->dtype;
+}
+
+/* Quantize: the form of tensors that no rule matches. */
+static inline const struct dti_quantize_form *dti_rewrite_form(const struct dti_rewrite *rewrite)
+{
+    return &rewrite->forms[rewrite->request.quantize_rule_count];
+}
+/* Whether tensors of any form have zero points. */
+static inline bool dti_rewrite_has_zero_points(const struct dti_rewrite *rewrite)
+{
+    bool any = false;
+    for (size_t i = 0; rewrite->forms && i <= rewrite->request.quantize_rule_count; i++)
+        any = any || rewrite->forms[i].zero_points;
+    return any;
 }
 
 /* How the parts of a quantized tensor are stored. */

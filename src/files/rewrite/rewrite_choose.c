@@ -99,6 +99,10 @@ static enum dti_status check_patterns(const struct dti_rewrite *rewrite, struct 
     if (status == DTI_OK)
         status = check_idle(rewrite, DTI_REMEDY_ALLOW_KEEP, DTI_REMEDY_CORRECT_KEEP, request->keep,
                             reterr);
+    for (size_t i = 0; i < request->quantize_rule_count && status == DTI_OK; i++)
+        status = check_pattern(rewrite, DTI_REMEDY_ALLOW_TYPE, DTI_REMEDY_CORRECT_TYPE,
+                               request->quantize_rules[i].pattern,
+                               request->quantize_rules[i].length, reterr);
     for (size_t i = 0; i < request->encode.count && status == DTI_OK; i++)
         status = check_pattern(rewrite, DTI_REMEDY_ALLOW_TYPE, DTI_REMEDY_CORRECT_TYPE,
                                request->encode.rules[i].pattern, request->encode.rules[i].length,

@@ -47,7 +47,7 @@ static bool sort(struct dti_rewrite_metadata *metadata)
 {
     struct dti_metadata *const entries = metadata->entries;
     size_t named = 0;
-    metadata->chosen = dti_calloc(metadata->count + 1, sizeof *metadata->chosen);
+    metadata->chosen = dti_calloc(metadata->count + 2, sizeof *metadata->chosen);
     if (!metadata->chosen || !dti_name_order_init(&metadata->named, metadata->count))
         return false;
     for (size_t i = 0; i < metadata->count; i++) { /* chosen: a temporary buffer */
@@ -60,7 +60,6 @@ static bool sort(struct dti_rewrite_metadata *metadata)
     for (size_t i = metadata->common; i < metadata->count; i++)
         dti_name_order_add(&metadata->named, entries[i].key + KEY, entries[i].key_length - KEY);
     dti_name_order_sort(&metadata->named);
-    memcpy(metadata->chosen, entries, metadata->common * sizeof *entries);
     return true;
 }
 
@@ -101,10 +100,11 @@ static enum dti_status rewrite_metadata_init(struct dti_rewrite_metadata *ret,
     size_t quantized = 0;
     memset(ret, 0, sizeof *ret);
     dti_buffer_init(&ret->texts);
+    dti_buffer_init(&ret->marks);
     for (size_t i = 0; i < rewrite->tensor_count; i++)
         quantized += dti_is_quantized(&rewrite->tensors[i]);
     const enum dti_status status =
-        dti_new_files_metadata(&rewrite->files, quantized, rewrite->request.warn,
+        dti_new_files_metadata(&rewrite->files, quantized + 1, rewrite->request.warn,
                                rewrite->request.warn_context, &ret->entries, &ret->count, reterr);
     if (status != DTI_OK)
         return status;
@@ -131,6 +131,7 @@ static void rewrite_metadata_free(struct dti_rewrite_metadata *metadata)
     dti_free(metadata->entries);
     dti_free(metadata->chosen);
     dti_buffer_free(&metadata->texts);
+    dti_buffer_free(&metadata->marks);
     dti_name_order_free(&metadata->named);
 }
 
@@ -150,12 +151,13 @@ static bool find_weight(const struct dti_rewrite_metadata *metadata, const char 
 }
 
 /* The entries for a shard with these tensors; valid until the next call. */
-static const struct dti_metadata *rewrite_metadata_of(struct dti_rewrite_metadata *metadata,
-                                                      const struct dti_new_tensor *tensors,
-                                                      size_t count, size_t *ret_count)
+static struct dti_metadata *rewrite_metadata_of(struct dti_rewrite_metadata *metadata,
+                                                const struct dti_new_tensor *tensors, size_t count,
+                                                size_t *ret_count)
 {
     static const char packed[] = "_packed";
     size_t chosen = metadata->common, at;
+    memcpy(metadata->chosen, metadata->entries, chosen * sizeof *metadata->chosen);
     for (size_t i = 0; i < count; i++) {
         const char *const name = tensors[i].name;
         const size_t length = tensors[i].name_length;
@@ -290,10 +292,15 @@ static size_t part_count(const struct dti_rewrite_tensor *tensor)
 /* Bytes of the suffixes of all parts. */
 static size_t suffixes(const struct dti_rewrite *rewrite, size_t at)
 {
+    const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[at];
     size_t bytes = 0;
     for (unsigned i = 0; i < DTI_PART_COUNT; i++) {
-        if ((rewrite->tensors[at].parts >> i & 1) != 0)
-            bytes += strlen(dti_quant_suffix(rewrite->row, (enum dti_quant_part)i));
+        const char *suffix;
+        if ((tensor->parts >> i & 1) == 0)
+            continue;
+        (void)dti_quant_part_stem(tensor->by->row, (enum dti_quant_part)i,
+                                  dti_rewrite_source(rewrite, at)->name_length, &suffix);
+        bytes += strlen(suffix);
     }
     return bytes;
 }
@@ -374,18 +381,20 @@ static enum dti_status add_parts(const struct dti_rewrite *rewrite, size_t at,
     for (size_t i = 0; i < DTI_PART_COUNT && status == DTI_OK; i++) {
         if (!parts[i].there)
             continue;
-        const char *const suffix = dti_quant_suffix(rewrite->row, (enum dti_quant_part)i);
+        const char *suffix;
+        const size_t stem =
+            dti_quant_part_stem(stored.row, (enum dti_quant_part)i, source->name_length, &suffix);
         const struct dti_format *const format = dti_format_get(parts[i].dtype);
         struct dti_new_tensor *const tensor = &list->tensors[list->count++];
         const bool renamed = suffix[0] != '\0';
         const char *const name = renamed ? list->names.data + list->names.length : source->name;
         if (renamed) {
-            dti_buffer_append(&list->names, source->name, source->name_length);
+            dti_buffer_append(&list->names, source->name, stem);
             dti_buffer_append(&list->names, suffix, strlen(suffix) + 1);
         }
         *tensor = (struct dti_new_tensor){
             .name = name,
-            .name_length = source->name_length + strlen(suffix),
+            .name_length = stem + strlen(suffix),
             .format = format,
             .rank = parts[i].rank,
             .shape = keep_shape(list, i, &parts[i], source),
@@ -450,8 +459,10 @@ static enum dti_status add_shards(struct dti_rewrite *rewrite, struct new_tensor
             if (dti_rewrite_source(rewrite, source)->file != shard)
                 break;
         }
-        const struct dti_metadata *const own =
+        struct dti_metadata *const own =
             rewrite_metadata_of(metadata, tensors, next - first, &count);
+        if (!dti_rewrite_put_marks(rewrite, tensors, next - first, own, &count, &metadata->marks))
+            return dti_no_memory(reterr);
         status = add_file(rewrite, dti_new_files_shard(&rewrite->files, shard, name), NULL, tensors,
                           next - first, own, count, reterr);
     }
@@ -496,6 +507,10 @@ static enum dti_status add_files(struct dti_rewrite *rewrite, struct new_tensor_
 {
     struct dti_rewrite_metadata metadata;
     enum dti_status status = rewrite_metadata_init(&metadata, rewrite, reterr);
+    if (status == DTI_OK && !dti_is_sharded(rewrite->request.kind) &&
+        !dti_rewrite_put_marks(rewrite, list->tensors, list->count, metadata.entries,
+                               &metadata.count, &metadata.marks))
+        status = dti_no_memory(reterr);
     if (status == DTI_OK)
         status = dti_is_sharded(rewrite->request.kind)
                      ? add_shards(rewrite, list, &metadata, reterr)
@@ -539,9 +554,10 @@ static enum dti_status add_arrays(struct dti_rewrite *rewrite, struct new_tensor
     for (size_t i = 1; i <= list->count && status == DTI_OK; i++) {
         struct dti_new_tensor *const tensor = &list->tensors[i % list->count];
         const enum dti_quant_part part = (enum dti_quant_part)(tensor->source % DTI_PART_COUNT);
-        status = add_file(rewrite, NULL,
-                          part == DTI_PART_CODES ? NULL : dti_quant_suffix(rewrite->row, part),
-                          tensor, 1, NULL, 0, reterr);
+        status = add_file(
+            rewrite, NULL,
+            part == DTI_PART_CODES ? NULL : dti_quant_suffix(rewrite->tensors[0].by->row, part),
+            tensor, 1, NULL, 0, reterr);
     }
     return status;
 }

@@ -102,7 +102,13 @@ struct dti_rewrite_metadata {
     size_t common;               /* number of entries about no tensor, which come first */
     struct dti_name_order named; /* index of the tensors of the other entries */
     struct dti_metadata *chosen; /* of one shard */
+    struct dti_buffer marks;     /* of one file: the text of dti_rewrite_put_marks() */
 };
+/* rewrite_marks.c: adds the entry about the layers of a file with these tensors, or extends that of
+ * the input; entries has room for one more. Its value is *text. Returns false if memory ran out. */
+bool dti_rewrite_put_marks(const struct dti_rewrite *rewrite, const struct dti_new_tensor *tensors,
+                           size_t count, struct dti_metadata *entries, size_t *entry_count,
+                           struct dti_buffer *text);
 
 /* rewrite_tensor.c: where the elements of a tensor are, in the order in which they are written: in
  * its file or a temporary one. Must be closed; must not be copied. */

@@ -49,16 +49,18 @@ void dti_rewrite_progress(void *context, uint64_t done)
 void dti_rewrite_stored(const struct dti_rewrite *rewrite, size_t tensor,
                         struct dti_quant_stored *ret)
 {
-    const struct dti_quantize_recipe *const recipe = &rewrite->request.quantize;
+    const struct dti_quantize_form *const form = rewrite->tensors[tensor].by;
+    const struct dti_quantize_recipe *const recipe = form->recipe;
     const struct dti_quant_scheme *const scheme = &recipe->scheme;
     const struct dti_tensor *const source = dti_rewrite_source(rewrite, tensor);
     *ret = (struct dti_quant_stored){
-        .row = rewrite->row,
+        .row = form->row,
         .per = scheme->block ? DTI_PER_GROUP : scheme->per,
         .group = scheme->block ? scheme->block->length : scheme->group,
-        .zero_points = rewrite->zero_points,
+        .zero_points = form->zero_points,
         .pad = recipe->pad,
-        .high = recipe->high || dti_quant_is_flat(rewrite->row),
+        .high = recipe->high || dti_quant_is_flat(form->row) ||
+                (form->row->flags & DTI_QUANT_HIGH) != 0,
         .tensor_scale = scheme->block && scheme->block->family == DTI_BLOCKS_NV,
         .nested = scheme->nested,
         .number = source->format,
@@ -71,7 +73,8 @@ void dti_rewrite_stored(const struct dti_rewrite *rewrite, size_t tensor,
 struct dti_fused_set *dti_rewrite_fused(const struct dti_rewrite *rewrite, size_t tensor)
 {
     const struct dti_rewrite_tensor *const own = &rewrite->tensors[tensor];
-    if (!rewrite->fused || !dti_is_quantized(own))
+    if (!rewrite->fused || !dti_is_quantized(own) || !own->by->recipe->fused ||
+        !own->by->recipe->scheme.tensor_scale)
         return NULL;
     return dti_fused_set_of(rewrite->fused, dti_rewrite_place(rewrite, own->source));
 }

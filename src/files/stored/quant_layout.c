@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/number/spell.h"
+#include "files/stored/quant_marks.h"
 #include "files/stored/quant_reading.h"
 #include "files/stored/quant_state.h"
 #include "kernels/quant/nested_scales.h"
@@ -23,14 +24,14 @@ const size_t dti_quant_row_count = sizeof dti_quant_rows / sizeof dti_quant_rows
 
 static const struct {
     const char *name, *packed;
-    bool bare;
+    enum { SCALES_FULL, SCALES_BARE, SCALES_COLUMN } scales;
     const char *suffix[DTI_PART_COUNT];
 } layouts[] = {
-#define QUANT_LAYOUT(id, name_text, help, bare, codes, packed_text, scale, zero_point, \
-                     tensor_scale, shape, map, nested_scale, nested_map)               \
-    {name_text,                                                                        \
-     packed_text,                                                                      \
-     bare,                                                                             \
+#define QUANT_LAYOUT(id, name_text, help, scales, codes, packed_text, scale, zero_point, \
+                     tensor_scale, shape, map, nested_scale, nested_map)                 \
+    {name_text,                                                                          \
+     packed_text,                                                                        \
+     SCALES_##scales,                                                                    \
      {codes, scale, zero_point, tensor_scale, shape, map, nested_scale, nested_map}},
 #include "files/stored/quant_layouts.def"
 #undef QUANT_LAYOUT
@@ -57,6 +58,19 @@ bool dti_quant_layout_is_flat(enum dti_quant_layout layout)
     while (i < dti_quant_state_name_count && dti_quant_state_names[i].layout != layout)
         i++;
     return i < dti_quant_state_name_count;
+}
+
+bool dti_quant_layout_has_state(enum dti_quant_layout layout)
+{
+    return dti_quant_layout_is_flat(layout) || dti_quant_layout_marks(layout);
+}
+
+size_t dti_quant_part_stem(const struct dti_quant_row *row, enum dti_quant_part part, size_t length,
+                           const char **ret_suffix)
+{
+    const bool marked = part == DTI_PART_STATE && dti_quant_mark(row);
+    *ret_suffix = marked ? DTI_QUANT_MARK_SUFFIX : dti_quant_suffix(row, part);
+    return marked ? dti_quant_mark_stem(length) : length;
 }
 
 const char *dti_quant_suffix(const struct dti_quant_row *row, enum dti_quant_part part)
@@ -144,7 +158,8 @@ static enum dti_status shape_scale(const struct dti_quant_stored *stored,
                                    struct dti_quant_part_shape *codes,
                                    struct dti_quant_part_shape *scale, struct dti_error *reterr)
 {
-    const bool bare = layouts[stored->row->layout].bare;
+    const bool bare = layouts[stored->row->layout].scales != SCALES_FULL;
+    const bool vector = layouts[stored->row->layout].scales == SCALES_BARE;
     switch (stored->per) {
     case DTI_PER_TENSOR:
         scale->rank = bare ? 0 : 1;
@@ -157,7 +172,7 @@ static enum dti_status shape_scale(const struct dti_quant_stored *stored,
                             dti_quant_layout_name(stored->row->layout));
         for (unsigned i = 0; i < stored->rank; i++)
             scale->shape[i] = i == stored->axis ? stored->shape[i] : 1;
-        scale->rank = bare ? 1 : stored->rank;
+        scale->rank = vector ? 1 : stored->rank;
         return DTI_OK;
     default:
         return find_groups(stored, codes, scale, reterr);
@@ -251,9 +266,13 @@ enum dti_status dti_quant_parts(const struct dti_quant_stored *stored,
         parts[DTI_PART_TENSOR_SCALE] =
             (struct dti_quant_part_shape){.there = true,
                                           .dtype = DTI_FP32,
-                                          .rank = layouts[row->layout].bare ? 0 : 1,
+                                          .rank = layouts[row->layout].scales == SCALES_FULL,
                                           .shape = {1}};
-    if (padded || row->packing == DTI_QUANT_WORDS) {
+    if (dti_quant_mark(row)) {
+        status = dti_quant_mark_parts(stored, parts, reterr);
+        if (status != DTI_OK)
+            return status;
+    } else if (padded || row->packing == DTI_QUANT_WORDS) {
         if (!dti_quant_suffix(row, DTI_PART_SHAPE))
             return dti_fail(reterr, DTI_WRONG_KIND,
                             "would be padded with zeros, but %s cannot store its original shape",
@@ -308,7 +327,7 @@ bool dti_quant_entry(const struct dti_quant_stored *stored, char buffer[DTI_QUAN
     if (hidden)
         (void)snprintf(buffer + used, DTI_QUANT_ENTRY_SIZE - (size_t)used, " %lu",
                        (unsigned long)stored->group);
-    if (dti_quant_is_flat(stored->row))
+    if (dti_quant_layout_has_state(stored->row->layout))
         return false; /* its state contains everything */
     const bool unscaled = stored->row->block && stored->row->block->family == DTI_BLOCKS_NV &&
                           !stored->tensor_scale; /* could have lost its tensor scale */

@@ -26,6 +26,7 @@
  *   nested scale  X.nested_absmax     [ceil(blocks / 256)] fp32: see nested_scales.h
  *   nested map    X.nested_quant_map  [256] fp32
  *   state         X.quant_state.bitsandbytes__nf4 or __fp4: JSON as uint8
+ * comfy: see quant_marks.h.
  * The metadata entry "dtinfo.quant.X" = "DTYPE low" or "DTYPE high" (the order of BITS) is written
  * where the parts are ambiguous: rows flagged IN_METADATA, high order, 2 bits in WORDS where a row
  * is one word, and WORDS whose rows were padded to whole groups; those add the group length, as in
@@ -62,7 +63,12 @@ enum dti_quant_part {
     DTI_PART_COUNT
 };
 enum dti_quant_packing { DTI_QUANT_PLAIN, DTI_QUANT_BITS, DTI_QUANT_WORDS };
-enum { DTI_QUANT_INVERSE = 1, DTI_QUANT_IN_METADATA = 2 }; /* flags */
+enum { /* flags */
+       DTI_QUANT_INVERSE = 1,
+       DTI_QUANT_IN_METADATA = 2,
+       DTI_QUANT_TILED = 4,
+       DTI_QUANT_HIGH = 8,
+};
 
 struct dti_quant_row {
     enum dti_quant_layout layout;
@@ -86,7 +92,8 @@ extern const size_t dti_quant_row_count;
 
 /* The row for a dtype or block format, or NULL. */
 const struct dti_quant_row *dti_quant_row_find(enum dti_quant_layout layout, const char *dtype);
-/* The suffix after X in the name of a part: "_scale"; NULL: the layout has no such part. */
+/* The suffix after X in the name of a part: "_scale"; NULL: the layout has no such part, or its
+ * name is X with another end. */
 const char *dti_quant_suffix(const struct dti_quant_row *row, enum dti_quant_part part);
 /* The name of the row's block format or dtype; the format of one code, and its bits. */
 const char *dti_quant_row_name(const struct dti_quant_row *row);
@@ -102,6 +109,12 @@ static inline bool dti_quant_is_flat(const struct dti_quant_row *row)
 {
     return dti_quant_layout_is_flat(row->layout);
 }
+/* Whether each tensor of a layout has a part that says what it is; it is then read by that part. */
+bool dti_quant_layout_has_state(enum dti_quant_layout layout);
+/* The name of a part: *ret_suffix follows that many bytes of X, whose length is `length`. The row
+ * has the part. */
+size_t dti_quant_part_stem(const struct dti_quant_row *row, enum dti_quant_part part, size_t length,
+                           const char **ret_suffix);
 /* Whether the name could be that of a part other than codes, in any layout. *ret_length is the
  * length of X in it. */
 bool dti_quant_is_side_name(const char *name, size_t length, size_t *ret_length);

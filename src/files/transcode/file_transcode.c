@@ -79,22 +79,23 @@ static enum dti_status add_part(struct dti_file_transcode *transcode, size_t ori
                                 const struct dti_transcode_part *part, struct dti_error *reterr)
 {
     const struct dti_dequant_found *const found = dti_transcode_found(transcode, origin);
-    const size_t more = strlen(part->suffix), at = transcode->view.tensor_count++;
+    const size_t more = strlen(part->suffix), stem = plan->stem_length - part->less;
+    const size_t at = transcode->view.tensor_count++;
     struct dti_tensor *const tensor = &transcode->view.tensors[at];
     struct dti_transcode_entry *const entry = &transcode->entries[at];
     struct dti_batch_source *const source = dti_pool_alloc(&transcode->pool, sizeof *source);
     struct dti_dequant_part *const copied = dti_pool_alloc(&transcode->pool, sizeof *copied);
     uint64_t *const shape = dti_pool_array(&transcode->pool, (size_t)part->rank + 1, sizeof *shape);
-    char *const name = dti_pool_alloc(&transcode->pool, plan->stem_length + more + 1);
+    char *const name = dti_pool_alloc(&transcode->pool, stem + more + 1);
     if (!source || !copied || !shape || !name)
         return dti_no_memory(reterr);
     *source = part->source;
     *copied = part->copied;
-    memcpy(name, found->shown.name, plan->stem_length);
-    memcpy(name + plan->stem_length, part->suffix, more + 1);
+    memcpy(name, found->shown.name, stem);
+    memcpy(name + stem, part->suffix, more + 1);
     *tensor = found->shown;
     tensor->name = name;
-    tensor->name_length = plan->stem_length + more;
+    tensor->name_length = stem + more;
     tensor->format = dti_format_get(part->dtype);
     tensor->stored_as = tensor->format->name;
     tensor->layout = (struct dti_layout){.swapped = false};
@@ -112,6 +113,10 @@ static enum dti_status add_part(struct dti_file_transcode *transcode, size_t ori
     if (part->copied.container && dti_dequant_part_tensor(&part->copied)->bytes != tensor->bytes)
         return dti_fail(reterr, DTI_BUG, "a part has other bytes than it is copied from");
     entry->origin = origin;
+    entry->mark =
+        part->less > 0 ? dti_pool_text(&transcode->pool, plan->mark, strlen(plan->mark)) : NULL;
+    if (part->less > 0 && !entry->mark)
+        return dti_no_memory(reterr);
     entry->source = part->copied.container ? NULL : source;
     entry->copied = part->copied.container ? copied : NULL;
     return DTI_OK;
@@ -319,6 +324,11 @@ enum dti_status dti_file_transcode_data(struct dti_file_transcode *transcode, si
                                   ret_offset, reterr);
     return dti_file_dequant_data(transcode->dequant, entry->origin, ret_source, ret_input,
                                  ret_offset, reterr);
+}
+
+const char *dti_file_transcode_mark(const struct dti_file_transcode *transcode, size_t tensor)
+{
+    return transcode->entries[tensor].mark;
 }
 
 size_t dti_file_transcode_origin(const struct dti_file_transcode *transcode, size_t tensor)

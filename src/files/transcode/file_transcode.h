@@ -62,6 +62,8 @@ enum dti_status dti_file_transcode_data(struct dti_file_transcode *transcode, si
                                         const struct dti_batch_source **ret_source,
                                         const struct dti_input **ret_input, uint64_t *ret_offset,
                                         struct dti_error *reterr);
+/* The text of a tensor that is the mark of a matrix (quant_marks.h); NULL: it is not one. */
+const char *dti_file_transcode_mark(const struct dti_file_transcode *transcode, size_t tensor);
 /* dti_file_transcode_origin(): the tensor of the dequantization's view that a tensor was made from.
  * dti_file_transcode_verdict(): the result for an origin. */
 size_t dti_file_transcode_origin(const struct dti_file_transcode *transcode, size_t tensor);

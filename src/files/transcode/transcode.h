@@ -8,6 +8,7 @@
 
 #include "files/config/quant_config_forms.h"
 #include "files/dequant/dequant_layouts.h"
+#include "files/stored/quant_marks.h"
 #include "util/buffer.h"
 
 enum { DTI_TRANSCODE_PARTS = 6 };
@@ -15,6 +16,7 @@ enum { DTI_TRANSCODE_PARTS = 6 };
 /* A tensor of the target layout. */
 struct dti_transcode_part {
     const char *suffix; /* after the stem: "_packed" */
+    size_t less;        /* bytes at the end of the stem that are left out first */
     enum dti_dtype dtype;
     unsigned rank;
     uint64_t shape[DTI_QUANT_RANK_MAX];
@@ -34,6 +36,7 @@ struct dti_transcoded {
                                      * same */
     double worst;                   /* for the others: the largest |new - old| / |old| of a
                                      * number */
+    char mark[DTI_QUANT_MARK_SIZE]; /* the text of its mark, for the metadata; "": none */
     char entry[DTI_MLX_ENTRY_SIZE]; /* metadata entry for what the shapes leave open; "": none */
 };
 
@@ -46,6 +49,7 @@ enum dti_transcode_takes { DTI_TAKES_BLOCKS, DTI_TAKES_FOR_NVFP4, DTI_TAKES_INTE
 struct dti_transcode_target {
     const char *name; /* as in transcode_layouts.def */
     enum dti_transcode_takes takes;
+    bool marks;    /* each matrix has a mark, and there is no configuration */
     bool experts;  /* reads stacks of transposed matrices */
     bool lanes;    /* each word has eight rows of a column, in AWQ's order */
     unsigned less; /* subtracted from zero points */
@@ -67,6 +71,9 @@ struct dti_transcode_target {
      * configuration; false: not possible. NULL: use config(). */
     bool (*form)(const struct dti_dequant_found *found, struct dti_config_form *ret);
 };
+/* transcode_comfy.c */
+extern const struct dti_transcode_target dti_target_comfy, dti_target_comfy_nvfp4,
+    dti_target_comfy_integers;
 /* transcode_gpt_oss.c */
 extern const struct dti_transcode_target dti_target_gpt_oss;
 /* transcode_blocks.c, transcode_compressed_words.c */

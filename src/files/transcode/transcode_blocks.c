@@ -101,10 +101,9 @@ static enum dti_status count_errors(struct dti_dequant_tensor *how, const double
     return status;
 }
 
-/* Adds the tensor scale for a target that divides or multiplies by it. */
-static enum dti_status add_nv_scale(struct dti_pool *pool, struct dti_dequant_found *found,
-                                    bool divides, struct dti_transcoded *ret,
-                                    struct dti_error *reterr)
+enum dti_status dti_transcode_add_nv_scale(struct dti_pool *pool, struct dti_dequant_found *found,
+                                           bool divides, struct dti_transcoded *ret,
+                                           struct dti_error *reterr)
 {
     const struct dti_dequant_tensor *const how = &found->how;
     const bool divided = how->tensor_divisor != 0;
@@ -187,7 +186,7 @@ static enum dti_status add_all_blocks(const struct dti_transcode_target *target,
         return refuse_blocks(found, target->name, reterr);
     const enum dti_status status = add_blocks(pool, found, packed ? "_packed" : "", ret, reterr);
     return status == DTI_OK && is_block(found, DTI_BLOCK_NVFP4)
-               ? add_nv_scale(pool, found, compressed, ret, reterr)
+               ? dti_transcode_add_nv_scale(pool, found, compressed, ret, reterr)
                : status;
 }
 

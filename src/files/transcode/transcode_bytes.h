@@ -58,6 +58,18 @@ enum dti_status dti_transcode_refuse_for(const struct dti_dequant_found *found,
                                          struct dti_error *reterr, enum dti_remedy remedy,
                                          const char *format, ...) DTI_PRINTF(4, 5);
 
+/* Whether it has plain codes of 8 bits of this dtype along its rows, multiplied by float scales
+ * alone. */
+bool dti_transcode_is_plain(const struct dti_dequant_found *found, enum dti_dtype code);
+/* What shares a scale in such a tensor. */
+enum dti_transcode_sharing {
+    DTI_SHARED_OTHERWISE,
+    DTI_SHARED_BY_TENSOR,
+    DTI_SHARED_BY_ROW,
+    DTI_SHARED_BY_RECTANGLE,
+};
+enum dti_transcode_sharing dti_transcode_sharing(const struct dti_dequant_found *found);
+
 /* Whether it is stored in plain blocks along its rows: one scale each, no padding. */
 bool dti_transcode_has_blocks(const struct dti_dequant_found *found);
 /* Sets the part's shape to that of the numbers, with the last dimension divided. */

@@ -107,6 +107,10 @@ enum dti_status dti_file_transcode_config(const struct dti_file_transcode *trans
                    : NULL;
     if (*ret_why)
         used = 0;
+    if (target && target->marks) {
+        *ret_why = NULL;
+        used = 0;
+    }
     if (used > 0 && !several && !target->form)
         target->config(target, all, used, kept, ret, ret_why);
     else if (used > 0)

@@ -15,35 +15,38 @@
 
 enum { SIDE = 128 }; /* of DeepSeek's rectangles */
 
-bool dti_transcode_is_fp8(const struct dti_dequant_found *found)
+bool dti_transcode_is_plain(const struct dti_dequant_found *found, enum dti_dtype code)
 {
     const struct dti_dequant_tensor *const how = &found->how;
-    return !how->block && how->affine.code.id == DTI_FP8_E4M3FN && how->matrix == 0 &&
+    return !how->block && how->affine.code.id == code && how->matrix == 0 &&
            how->arrangement == DTI_CODES_ALONG && !how->divisors && !how->nested && !how->tiled &&
            how->factor == 1 && how->tensor_scale == 1 && how->zero_form == DTI_ZERO_NONE &&
-           !how->biases.container && found->shown.rank > 0 &&
-           dti_dequant_part_tensor(&how->codes)->bytes == how->elements;
+           how->zero_offset == 0 && how->flip == 0 && !how->biases.container &&
+           found->shown.rank > 0 && dti_dequant_part_tensor(&how->codes)->bytes == how->elements;
 }
 
-/* What shares a scale in fp8. */
-enum fp8_scales { FP8_OTHER, FP8_TENSOR, FP8_CHANNEL, FP8_BLOCK };
+bool dti_transcode_is_fp8(const struct dti_dequant_found *found)
+{
+    return dti_transcode_is_plain(found, DTI_FP8_E4M3FN);
+}
 
-static enum fp8_scales scales_of(const struct dti_dequant_found *found)
+enum dti_transcode_sharing dti_transcode_sharing(const struct dti_dequant_found *found)
 {
     const struct dti_dequant_form *const form = &found->form;
     const struct dti_tensor *const scales = dti_dequant_part_tensor(&found->how.scales);
     const unsigned rank = found->shown.rank;
     if (form->per == DTI_PER_TENSOR && rank >= 2 && scales->rank == rank &&
         strcmp(form->layout, "scale_inv") == 0)
-        return FP8_BLOCK; /* a single rectangle */
+        return DTI_SHARED_BY_RECTANGLE; /* a single one */
     if (form->per == DTI_PER_TENSOR)
-        return scales->elements == 1 ? FP8_TENSOR : FP8_OTHER;
+        return scales->elements == 1 ? DTI_SHARED_BY_TENSOR : DTI_SHARED_OTHERWISE;
     if (form->per == DTI_PER_CHANNEL)
-        return form->axis == 0 && rank == 2 ? FP8_CHANNEL : FP8_OTHER;
+        return form->axis == 0 && rank == 2 ? DTI_SHARED_BY_ROW : DTI_SHARED_OTHERWISE;
     if (form->group[0] > 0)
-        return FP8_BLOCK;
-    return form->axis + 1 == rank && form->group[1] == found->shown.shape[rank - 1] ? FP8_CHANNEL
-                                                                                    : FP8_OTHER;
+        return DTI_SHARED_BY_RECTANGLE;
+    return form->axis + 1 == rank && form->group[1] == found->shown.shape[rank - 1]
+               ? DTI_SHARED_BY_ROW
+               : DTI_SHARED_OTHERWISE;
 }
 
 static void add_fp8_codes(const struct dti_dequant_found *found, struct dti_transcoded *ret)
@@ -58,13 +61,13 @@ static enum dti_status refuse_fp8(const struct dti_dequant_found *found, const c
                                   const char *holds, struct dti_error *reterr)
 {
     static const char *const words[] = {
-        [FP8_OTHER] = "scales in another arrangement",
-        [FP8_TENSOR] = "one scale",
-        [FP8_CHANNEL] = "a scale for each row",
-        [FP8_BLOCK] = "a scale for each rectangle",
+        [DTI_SHARED_OTHERWISE] = "scales in another arrangement",
+        [DTI_SHARED_BY_TENSOR] = "one scale",
+        [DTI_SHARED_BY_ROW] = "a scale for each row",
+        [DTI_SHARED_BY_RECTANGLE] = "a scale for each rectangle",
     };
     return dti_transcode_refuse(found, reterr, "it is %s with %s, and %s has %s", found->form.dtype,
-                                words[scales_of(found)], layout, holds);
+                                words[dti_transcode_sharing(found)], layout, holds);
 }
 
 enum dti_status dti_transcode_compressed_fp8(struct dti_pool *pool,
@@ -72,18 +75,18 @@ enum dti_status dti_transcode_compressed_fp8(struct dti_pool *pool,
                                              struct dti_transcoded *ret, struct dti_error *reterr)
 {
     const struct dti_tensor *const scales = dti_dequant_part_tensor(&found->how.scales);
-    const enum fp8_scales which = scales_of(found);
-    if (which == FP8_OTHER)
+    const enum dti_transcode_sharing which = dti_transcode_sharing(found);
+    if (which == DTI_SHARED_OTHERWISE)
         return refuse_fp8(found, "compressed-tensors",
                           "one, one for each row, or one for each rectangle", reterr);
     add_fp8_codes(found, ret);
     const bool narrow = dti_format_container(scales->format) == 1;
     struct dti_transcode_part *const part =
         dti_transcode_add(ret, "_scale", narrow ? DTI_FP32 : scales->format->id);
-    if (which == FP8_TENSOR) {
+    if (which == DTI_SHARED_BY_TENSOR) {
         part->rank = 1;
         part->shape[0] = 1;
-    } else if (which == FP8_CHANNEL) {
+    } else if (which == DTI_SHARED_BY_ROW) {
         dti_transcode_set_shape(found, 1, part);
         part->shape[part->rank - 1] = 1;
     } else {
@@ -128,11 +131,13 @@ static const uint64_t *sides_of(const struct dti_dequant_found *found)
 
 void dti_transcode_fp8_form(const struct dti_dequant_found *found, struct dti_config_form *ret)
 {
-    const enum fp8_scales which = scales_of(found);
+    const enum dti_transcode_sharing which = dti_transcode_sharing(found);
     const struct dti_format *const scale = dti_dequant_part_tensor(&found->how.scales)->format;
-    ret->strategy = which == FP8_TENSOR ? "tensor" : which == FP8_CHANNEL ? "channel" : "block";
+    ret->strategy = which == DTI_SHARED_BY_TENSOR ? "tensor"
+                    : which == DTI_SHARED_BY_ROW  ? "channel"
+                                                  : "block";
     ret->scale = dti_format_container(scale) == 1 ? DTI_FP32 : scale->id;
-    if (which == FP8_BLOCK)
+    if (which == DTI_SHARED_BY_RECTANGLE)
         memcpy(ret->group, sides_of(found), sizeof ret->group);
 }
 
@@ -147,12 +152,12 @@ static enum dti_status plan_deepseek(const struct dti_transcode_target *target,
         return dti_transcode_refuse(found, reterr,
                                     "it is %s of %s, and deepseek has matrices of fp8_e4m3fn",
                                     found->form.dtype, found->form.layout);
-    const enum fp8_scales which = scales_of(found);
-    if (which != FP8_TENSOR && which != FP8_BLOCK)
+    const enum dti_transcode_sharing which = dti_transcode_sharing(found);
+    if (which != DTI_SHARED_BY_TENSOR && which != DTI_SHARED_BY_RECTANGLE)
         return refuse_fp8(found, target->name, "one for each rectangle", reterr);
     add_fp8_codes(found, ret);
     struct dti_transcode_part *const part = dti_transcode_add(ret, "_scale_inv", DTI_FP32);
-    if (which == FP8_BLOCK) {
+    if (which == DTI_SHARED_BY_RECTANGLE) {
         const struct dti_tensor *const scales = dti_dequant_part_tensor(&found->how.scales);
         part->rank = scales->rank;
         memcpy(part->shape, scales->shape, scales->rank * sizeof *part->shape);

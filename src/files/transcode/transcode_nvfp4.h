@@ -7,6 +7,8 @@
 #ifndef FILES_TRANSCODE_TRANSCODE_NVFP4_H
 #define FILES_TRANSCODE_TRANSCODE_NVFP4_H
 
+#include <math.h>
+
 #include "files/transcode/transcode_bytes.h"
 
 enum { DTI_NV_LENGTH = 16 };
@@ -19,10 +21,22 @@ struct dti_nvfp4_plan {
     double worst;                         /* see struct dti_transcoded */
 };
 
+/* transcode_blocks.c: adds the tensor scale of nvfp4 for a target that divides or multiplies by it,
+ * and counts the blocks whose numbers change. */
+enum dti_status dti_transcode_add_nv_scale(struct dti_pool *pool, struct dti_dequant_found *found,
+                                           bool divides, struct dti_transcoded *ret,
+                                           struct dti_error *reterr);
+
 /* Chooses the tensor scale that preserves the numbers of most blocks. Reads scales, and codes if
  * the scales are too far apart. */
 enum dti_status dti_nvfp4_plan(struct dti_dequant_tensor *how, struct dti_nvfp4_plan *ret,
                                struct dti_error *reterr);
+
+/* The tensor scale, a factor. */
+static inline float dti_nvfp4_scale(const struct dti_nvfp4_plan *plan)
+{
+    return ldexpf(1, plan->power);
+}
 
 /* Fill units of one byte, a scale each, and of 8 bytes, the codes of a block each. The context is
  * the plan. */

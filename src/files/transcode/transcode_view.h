@@ -12,6 +12,7 @@ struct dti_transcode_entry {
     size_t origin;                         /* index in the dequantization's view */
     const struct dti_batch_source *source; /* the source, or a tensor to copy as it is */
     const struct dti_dequant_part *copied;
+    const char *mark; /* it is the mark of a matrix, with this text; or NULL */
 };
 
 struct dti_file_transcode {
