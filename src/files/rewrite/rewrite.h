@@ -65,6 +65,8 @@ struct dti_quantize_recipe {
     bool pad;      /* pad rows with zeros to whole blocks and groups */
     bool high;     /* element 0 in the highest bits: DTI_QUANT_BITS */
     bool fused;    /* a computed tensor scale is shared by all fused tensors */
+    unsigned rotation; /* rows are rotated first, in groups of that many columns: 16, 64 or 256; 0:
+                          not. Those of other lengths only if the layout requires it */
 };
 
 /* Another recipe for the tensors whose names match. */

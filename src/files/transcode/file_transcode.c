@@ -53,7 +53,8 @@ static enum dti_status find_target(const struct dti_file_transcode *transcode,
                                    struct dti_error *reterr)
 {
     const enum dti_transcode_layout layout = transcode->request.layout;
-    if (found->how.rotation > 0)
+    const struct dti_transcode_target *const integers = target_of(layout, DTI_TAKES_INTEGERS);
+    if (found->how.rotation > 0 && !(integers && integers->marks))
         return dti_transcode_refuse(found, reterr,
                                     "its codes are those of rotated weights (ConvRot), and %s "
                                     "cannot say so",
