@@ -575,8 +575,7 @@ static void add_row(struct dti_recipe_list *list, struct dti_recipe recipe,
     const uint64_t group = form->per == DTI_PER_GROUP ? form->group[1] : 1;
     const struct dti_quant_mark *const mark = dti_quant_mark(row);
     const bool rows = mark && to->rank == 2 && to->shape[0] % mark->rows != 0;
-    const bool pads =
-        (group > 0 && length % group != 0 && !dti_quant_is_flat(row)) || rows;
+    const bool pads = (group > 0 && length % group != 0 && !dti_quant_is_flat(row)) || rows;
     for (int high = 0; high <= open; high++) {
         for (int pad = 0; pad <= pads; pad++) {
             recipe.order_given = high;

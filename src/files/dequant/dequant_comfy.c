@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files/transcode/transcode.h"
 #include "util/json/json_read.h"
 #include "util/run/allocate.h"
 
@@ -72,8 +71,10 @@ static bool read_shape(struct dti_json_reader *json, enum dti_json_token token,
     }
     while (dti_json_next(json, &token)) {
         uint64_t size = UINT64_MAX;
-        if (token == DTI_JSON_ARRAY_END)
+        if (token == DTI_JSON_ARRAY_END) {
+            ret->rank = ret->rank > 0 ? ret->rank : UINT_MAX;
             return true;
+        }
         if (token == DTI_JSON_NUMBER)
             (void)dti_json_u64(json, &size);
         else if (!dti_json_skip(json, token))
@@ -237,7 +238,7 @@ bool dti_comfy_has_layer(struct dti_file_dequant *dequant, const char *name, siz
     return layer && layer->format[0] != '\0';
 }
 
-static bool is_layer(const struct dti_dequant_group *group)
+bool dti_comfy_is_layer(const struct dti_dequant_group *group)
 {
     if (dti_dequant_has(group, DTI_PART_STATE))
         return true;
@@ -336,10 +337,10 @@ static enum dti_status find_rotation(const struct dti_dequant_group *group,
     return DTI_OK;
 }
 
-static enum dti_status match_layer(struct dti_file_dequant *dequant,
-                                   const struct dti_dequant_group *group,
-                                   const struct dti_quant_config *config,
-                                   struct dti_dequant_found *ret, struct dti_error *reterr)
+enum dti_status dti_comfy_match(struct dti_file_dequant *dequant,
+                                const struct dti_dequant_group *group,
+                                const struct dti_quant_config *config,
+                                struct dti_dequant_found *ret, struct dti_error *reterr)
 {
     const struct dti_dequant_part *const codes = &group->part[DTI_PART_CODES];
     const struct dti_format *const format = dti_dequant_part_tensor(codes)->format;
@@ -391,16 +392,16 @@ static enum dti_status match_layer(struct dti_file_dequant *dequant,
 }
 
 /* Before comfy_quant existed, all codes were fp8. */
-static bool is_old(const struct dti_dequant_group *group)
+bool dti_comfy_is_old(const struct dti_dequant_group *group)
 {
     const enum dti_dtype id = dti_dequant_of(group, DTI_PART_CODES)->format->id;
     return id == DTI_FP8_E4M3FN || id == DTI_FP8_E5M2;
 }
 
-static enum dti_status match_old(struct dti_file_dequant *dequant,
-                                 const struct dti_dequant_group *group,
-                                 const struct dti_quant_config *config,
-                                 struct dti_dequant_found *ret, struct dti_error *reterr)
+enum dti_status dti_comfy_match_old(struct dti_file_dequant *dequant,
+                                    const struct dti_dequant_group *group,
+                                    const struct dti_quant_config *config,
+                                    struct dti_dequant_found *ret, struct dti_error *reterr)
 {
     static const struct dti_quant_hint hint = {.bits = 8, .number = DTI_NUMBER_FLOAT};
     (void)config;
@@ -421,25 +422,3 @@ bool dti_comfy_is_marker(const struct dti_tensor *tensor)
            memcmp(tensor->name + length - end, marker, end) == 0 &&
            (length == end || tensor->name[length - end - 1] == '.');
 }
-
-const struct dti_layout_ops dti_layout_comfy = {
-    .name = "comfy",
-    .dtype = DTI_NONE,
-    .codes = ".weight",
-    .numbers = ".weight",
-    .suffix = {[DTI_PART_SCALE] = ".weight_scale",
-               [DTI_PART_TENSOR_SCALE] = ".weight_scale_2",
-               [DTI_PART_STATE] = ".comfy_quant"},
-    .fits = is_layer,
-    .match = match_layer,
-    .targets = {&dti_target_comfy, &dti_target_comfy_nvfp4, &dti_target_comfy_integers},
-};
-const struct dti_layout_ops dti_layout_comfy_old = {
-    .name = "comfy",
-    .dtype = DTI_NONE,
-    .codes = ".weight",
-    .numbers = ".weight",
-    .suffix = {[DTI_PART_SCALE] = ".scale_weight"},
-    .fits = is_old,
-    .match = match_old,
-};

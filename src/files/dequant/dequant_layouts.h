@@ -63,6 +63,17 @@ enum dti_status dti_dequant_match_as(struct dti_file_dequant *dequant,
 /* Size of the metadata value for a tensor whose parts are ambiguous; its key is DTI_QUANT_KEY plus
  * the name of the numbers. */
 enum { DTI_MLX_ENTRY_SIZE = 40 };
+/* dequant_comfy.c: layers of ComfyUI, and those from before comfy_quant. */
+bool dti_comfy_is_layer(const struct dti_dequant_group *group);
+enum dti_status dti_comfy_match(struct dti_file_dequant *dequant,
+                                const struct dti_dequant_group *group,
+                                const struct dti_quant_config *config,
+                                struct dti_dequant_found *ret, struct dti_error *reterr);
+bool dti_comfy_is_old(const struct dti_dequant_group *group);
+enum dti_status dti_comfy_match_old(struct dti_file_dequant *dequant,
+                                    const struct dti_dequant_group *group,
+                                    const struct dti_quant_config *config,
+                                    struct dti_dequant_found *ret, struct dti_error *reterr);
 /* dequant_tiled.c: a matrix of blocks with tiled scales and an optional tensor scale, which is a
  * factor; order: of codes of less than 8 bits; original: its rows and columns before both were
  * filled up to a multiple of a block, or NULL. */

@@ -115,11 +115,8 @@ bool dti_rewrite_put_marks(const struct dti_rewrite *rewrite, const struct dti_n
     if (any && old && !layers.failed)
         fits =
             dti_json_set_member(old->value, old->value_length, member, layers.data, text, &problem);
-    if (any && !old) {
-        dti_buffer_puts(text, "{\"format_version\": \"" DTI_QUANT_MARKS_VERSION "\", \"layers\": ");
-        dti_buffer_append(text, layers.data, layers.length);
-        dti_buffer_puts(text, "}");
-    }
+    if (any && !old)
+        dti_quant_marks_entry(layers.data, layers.length, text);
     fits = fits && !layers.failed && !text->failed;
     dti_buffer_free(&layers);
     if (!any || !fits)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of layouts: the shapes of a quantized tensor's parts, the parts of flattened tensors,
- * and the text of their states. */
+ * The shapes of a quantized tensor's parts in a layout, the parts of flattened tensors, and the
+ * text of their states. */
 #include "files/stored/quant_layout.h"
 
 #include <assert.h>
@@ -15,51 +15,6 @@
 #include "kernels/quant/nested_scales.h"
 #include "util/checked.h"
 
-const struct dti_quant_row dti_quant_rows[] = {
-#define QUANT_STORED DTI_QUANT_ROW
-#include "files/stored/quant_layouts.def"
-#undef QUANT_STORED
-};
-const size_t dti_quant_row_count = sizeof dti_quant_rows / sizeof dti_quant_rows[0];
-
-static const struct {
-    const char *name, *packed;
-    enum { SCALES_FULL, SCALES_BARE, SCALES_COLUMN } scales;
-    const char *suffix[DTI_PART_COUNT];
-} layouts[] = {
-#define QUANT_LAYOUT(id, name_text, help, scales, codes, packed_text, scale, zero_point, \
-                     tensor_scale, shape, map, nested_scale, nested_map)                 \
-    {name_text,                                                                          \
-     packed_text,                                                                        \
-     SCALES_##scales,                                                                    \
-     {codes, scale, zero_point, tensor_scale, shape, map, nested_scale, nested_map}},
-#include "files/stored/quant_layouts.def"
-#undef QUANT_LAYOUT
-};
-
-const char *dti_quant_layout_name(enum dti_quant_layout layout)
-{
-    return layouts[layout].name;
-}
-
-const struct dti_quant_row *dti_quant_row_find(enum dti_quant_layout layout, const char *dtype)
-{
-    for (size_t i = 0; i < dti_quant_row_count; i++) {
-        if (dti_quant_rows[i].layout == layout &&
-            strcmp(dti_quant_row_name(&dti_quant_rows[i]), dtype) == 0)
-            return &dti_quant_rows[i];
-    }
-    return NULL;
-}
-
-bool dti_quant_layout_is_flat(enum dti_quant_layout layout)
-{
-    size_t i = 0;
-    while (i < dti_quant_state_name_count && dti_quant_state_names[i].layout != layout)
-        i++;
-    return i < dti_quant_state_name_count;
-}
-
 bool dti_quant_layout_has_state(enum dti_quant_layout layout)
 {
     return dti_quant_layout_is_flat(layout) || dti_quant_layout_marks(layout);
@@ -71,47 +26,6 @@ size_t dti_quant_part_stem(const struct dti_quant_row *row, enum dti_quant_part 
     const bool marked = part == DTI_PART_STATE && dti_quant_mark(row);
     *ret_suffix = marked ? DTI_QUANT_MARK_SUFFIX : dti_quant_suffix(row, part);
     return marked ? dti_quant_mark_stem(length) : length;
-}
-
-const char *dti_quant_suffix(const struct dti_quant_row *row, enum dti_quant_part part)
-{
-    const struct dti_quant_state_name *const state = dti_quant_state_name(row);
-    if (part == DTI_PART_STATE)
-        return state ? state->suffix : NULL;
-    if (part == DTI_PART_CODES && row->packing != DTI_QUANT_PLAIN)
-        return layouts[row->layout].packed;
-    return layouts[row->layout].suffix[part];
-}
-
-const char *dti_quant_row_name(const struct dti_quant_row *row)
-{
-    return row->block ? row->block->name : dti_format_get(row->number)->name;
-}
-
-const struct dti_format *dti_quant_row_code(const struct dti_quant_row *row)
-{
-    return dti_format_get(row->block ? row->block->code : row->number);
-}
-
-bool dti_quant_is_side_name(const char *name, size_t length, size_t *ret_length)
-{
-    size_t longest = 0;
-    for (size_t i = 0; i < DTI_LAYOUT_COUNT; i++) {
-        for (int part = DTI_PART_SCALE; part < DTI_PART_COUNT; part++) {
-            const char *const suffix = layouts[i].suffix[part];
-            const size_t end = suffix ? strlen(suffix) : 0;
-            if (end > longest && end < length && memcmp(name + length - end, suffix, end) == 0)
-                longest = end;
-        }
-    }
-    for (size_t i = 0; i < dti_quant_state_name_count; i++) {
-        const char *const suffix = dti_quant_state_names[i].suffix;
-        const size_t end = strlen(suffix);
-        if (end > longest && end < length && memcmp(name + length - end, suffix, end) == 0)
-            longest = end;
-    }
-    *ret_length = length - longest;
-    return longest > 0;
 }
 
 /* Packs the last dimension. */
@@ -158,8 +72,8 @@ static enum dti_status shape_scale(const struct dti_quant_stored *stored,
                                    struct dti_quant_part_shape *codes,
                                    struct dti_quant_part_shape *scale, struct dti_error *reterr)
 {
-    const bool bare = layouts[stored->row->layout].scales != SCALES_FULL;
-    const bool vector = layouts[stored->row->layout].scales == SCALES_BARE;
+    const enum dti_quant_scale_shapes shapes = dti_quant_layout_scales(stored->row->layout);
+    const bool bare = shapes != DTI_QUANT_SCALES_FULL, vector = shapes == DTI_QUANT_SCALES_BARE;
     switch (stored->per) {
     case DTI_PER_TENSOR:
         scale->rank = bare ? 0 : 1;
@@ -263,11 +177,11 @@ enum dti_status dti_quant_parts(const struct dti_quant_stored *stored,
     if (stored->zero_points)
         shape_zero_point(stored, bits, scale, &parts[DTI_PART_ZERO_POINT]);
     if (stored->tensor_scale)
-        parts[DTI_PART_TENSOR_SCALE] =
-            (struct dti_quant_part_shape){.there = true,
-                                          .dtype = DTI_FP32,
-                                          .rank = layouts[row->layout].scales == SCALES_FULL,
-                                          .shape = {1}};
+        parts[DTI_PART_TENSOR_SCALE] = (struct dti_quant_part_shape){
+            .there = true,
+            .dtype = DTI_FP32,
+            .rank = dti_quant_layout_scales(row->layout) == DTI_QUANT_SCALES_FULL,
+            .shape = {1}};
     if (dti_quant_mark(row)) {
         status = dti_quant_mark_parts(stored, parts, reterr);
         if (status != DTI_OK)
@@ -370,25 +284,6 @@ bool dti_quant_entry_parse(const char *value, size_t length, const char **ret_dt
         return true;
     }
     return false;
-}
-
-const struct dti_quant_state_name dti_quant_state_names[] = {
-#define QUANT_STATE(id, dtype_name, state_word, state_suffix) \
-    {.layout = DTI_LAYOUT_##id, .dtype = dtype_name, .word = state_word, .suffix = state_suffix},
-#include "files/stored/quant_layouts.def"
-#undef QUANT_STATE
-};
-const size_t dti_quant_state_name_count =
-    sizeof dti_quant_state_names / sizeof dti_quant_state_names[0];
-
-const struct dti_quant_state_name *dti_quant_state_name(const struct dti_quant_row *row)
-{
-    for (size_t i = 0; i < dti_quant_state_name_count; i++) {
-        if (dti_quant_state_names[i].layout == row->layout &&
-            strcmp(dti_quant_state_names[i].dtype, dti_quant_row_name(row)) == 0)
-            return &dti_quant_state_names[i];
-    }
-    return NULL;
 }
 
 const char *dti_quant_state_dtype(const struct dti_format *number)

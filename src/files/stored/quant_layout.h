@@ -44,6 +44,13 @@ enum dti_quant_layout {
     DTI_LAYOUT_COUNT
 };
 const char *dti_quant_layout_name(enum dti_quant_layout layout);
+/* The shapes of scales of a whole tensor and of channels: see quant_layouts.def. */
+enum dti_quant_scale_shapes {
+    DTI_QUANT_SCALES_FULL,
+    DTI_QUANT_SCALES_BARE,
+    DTI_QUANT_SCALES_COLUMN
+};
+enum dti_quant_scale_shapes dti_quant_layout_scales(enum dti_quant_layout layout);
 /* Names of all layouts that can be read, each once; NULL after the last. */
 const char *dti_layout_name(size_t index);
 

@@ -84,6 +84,20 @@ static enum dti_status check_rotation(const struct dti_quant_stored *stored,
                     layout);
 }
 
+void dti_quant_mark_squares(uint64_t side, char buffer[DTI_QUANT_MARK_SIZE])
+{
+    (void)snprintf(buffer, DTI_QUANT_MARK_SIZE,
+                   "{\"format\": \"int8_blockwise\", \"group_size\": %llu}",
+                   (unsigned long long)side);
+}
+
+void dti_quant_marks_entry(const char *layers, size_t length, struct dti_buffer *ret)
+{
+    dti_buffer_puts(ret, "{\"format_version\": \"1.0\", \"layers\": ");
+    dti_buffer_append(ret, layers, length);
+    dti_buffer_puts(ret, "}");
+}
+
 /* What shares a scale must be what ComfyUI expects for this format. */
 static enum dti_status check_scales(const struct dti_quant_stored *stored, struct dti_error *reterr)
 {

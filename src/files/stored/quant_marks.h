@@ -14,6 +14,7 @@
 #define FILES_STORED_QUANT_MARKS_H
 
 #include "files/stored/quant_layout.h"
+#include "util/buffer.h"
 
 struct dti_quant_mark {
     enum dti_quant_layout layout;
@@ -22,9 +23,8 @@ struct dti_quant_mark {
 };
 extern const struct dti_quant_mark dti_quant_marks[];
 extern const size_t dti_quant_mark_count;
-#define DTI_QUANT_MARK_SUFFIX   ".comfy_quant"
-#define DTI_QUANT_MARKS_ENTRY   "_quantization_metadata"
-#define DTI_QUANT_MARKS_VERSION "1.0"
+#define DTI_QUANT_MARK_SUFFIX ".comfy_quant"
+#define DTI_QUANT_MARKS_ENTRY "_quantization_metadata"
 
 /* The mark of a row; NULL: its layout has none. */
 const struct dti_quant_mark *dti_quant_mark(const struct dti_quant_row *row);
@@ -40,6 +40,11 @@ enum { DTI_QUANT_MARK_SIZE = 128 }; /* of the text written, including the NUL */
  * codes. */
 size_t dti_quant_mark_text(const struct dti_quant_stored *stored, bool padded,
                            char buffer[DTI_QUANT_MARK_SIZE]);
+
+/* The state of a matrix of int8 with a scale for each square: int8_blockwise. */
+void dti_quant_mark_squares(uint64_t side, char buffer[DTI_QUANT_MARK_SIZE]);
+/* Appends the metadata entry; layers: a JSON object. */
+void dti_quant_marks_entry(const char *layers, size_t length, struct dti_buffer *ret);
 
 /* Completes the parts of a matrix whose codes and scales have shapes without tiles. Fails as
  * dti_quant_parts() does. */

@@ -5,7 +5,6 @@
  * blocks, whose original shape is then in its mark. int8 in squares is int8_blockwise, which only
  * forks of ComfyUI load. Sources: comfy-kitchen 0.2.40 (tensor/nvfp4.py, mxfp8.py, int8.py),
  * ComfyUI (comfy/quant_ops.py). */
-#include <stdio.h>
 #include <string.h>
 
 #include "files/dequant/dequant_find.h"
@@ -264,9 +263,9 @@ static bool has_place(const struct dti_dequant_found *found, struct dti_transcod
     const enum dti_transcode_sharing sharing = dti_transcode_sharing(found);
     const struct dti_tensor *const stored = dti_dequant_part_tensor(&found->how.scales);
     const bool integers = found->how.affine.code.id == DTI_INT8;
-    const struct dti_quant_stored said = {
+    const struct dti_quant_stored plain = {
         .row = dti_quant_row_find(DTI_LAYOUT_COMFY, found->form.dtype)};
-    (void)dti_quant_mark_text(&said, false, mark);
+    (void)dti_quant_mark_text(&plain, false, mark);
     scales->rank = 0;
     if (sharing == DTI_SHARED_BY_TENSOR)
         return true;
@@ -282,9 +281,7 @@ static bool has_place(const struct dti_dequant_found *found, struct dti_transcod
         stored->rank != 2)
         return false;
     memcpy(scales->shape, stored->shape, 2 * sizeof *stored->shape);
-    (void)snprintf(mark, DTI_QUANT_MARK_SIZE,
-                   "{\"format\": \"int8_blockwise\", \"group_size\": %llu}",
-                   (unsigned long long)found->form.group[0]);
+    dti_quant_mark_squares(found->form.group[0], mark);
     return true;
 }
 

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""ComfyUI's layout as `quant` writes it. A model of the layout, written from its description, makes its parts from
+"""ComfyUI's layout as `quant` and `transcode` write it. A model of the layout, written from its description, makes its parts from
 those that `quant --layout modelopt` writes: the order of tiles, the first code in the high bits, rows and columns of
 padding, and the texts. If comfy-kitchen is installed, it must read the files, and quantize the same matrices to the same
 bytes.
+
+What ComfyUI does when it loads a file is modelled after comfy/utils.py and comfy/ops.py of July 2026.
 
 usage: test_comfy_files.py DTINFO
 """
@@ -15,7 +17,7 @@ import tempfile
 from harness import have
 from transcode_check import F32, RANDOM, TALLY, equal, np, read, run, torch, write
 from layout_files import E2M1, E4M3, E5M2, tiles
-from tensor_files import read_file
+from tensor_files import read_file, write_file
 
 FORMATS = {"fp8_e4m3fn": "float8_e4m3fn", "fp8_e5m2": "float8_e5m2", "int8": "int8_tensorwise", "mxfp8_e4m3": "mxfp8",
            "nvfp4": "nvfp4"}
@@ -151,6 +153,174 @@ def channels():
     TALLY.part("int8 with a scale for each row")
 
 
+# Of comfy/quant_ops.py: the dtype that codes are loaded as, and the scales that a layer must or may have.
+ALGORITHMS = {"float8_e4m3fn": ("F8_E4M3", ["weight_scale"]), "float8_e5m2": ("F8_E5M2", ["weight_scale"]),
+              "nvfp4": ("U8", ["weight_scale", "weight_scale_2"]), "mxfp8": ("F8_E4M3", ["weight_scale"]),
+              "int8_tensorwise": ("I8", ["weight_scale"])}
+
+
+def loaded(path):
+    """The formats of all layers as ComfyUI finds them; every tensor has an owner."""
+    tensors, entry = read_file(path), metadata(path).get("_quantization_metadata")
+    configs = {name[:-12]: json.loads(raw) for name, (_, _, raw) in tensors.items() if name.endswith(".comfy_quant")}
+    if entry: # it replaces the tensors
+        TALLY.check("the entry and the tensors are equal", json.loads(entry)["layers"], configs)
+    used = set()
+    for layer, config in configs.items():
+        dtype, scales = ALGORITHMS[config["format"]]
+        TALLY.check(layer + ": dtype of codes", tensors[layer + ".weight"][0], dtype)
+        for part in ["weight", "comfy_quant", *scales]:
+            TALLY.check(layer + ": has " + part, layer + "." + part in tensors, True)
+            used.add(layer + "." + part)
+        if config["format"] == "nvfp4":
+            TALLY.check(layer + ": viewed as fp8", tensors[layer + ".weight_scale"][0] in ("U8", "F8_E4M3"), True)
+        if config["format"] == "mxfp8":
+            TALLY.check(layer + ": viewed as powers of two", tensors[layer + ".weight_scale"][0] in ("U8", "F8_E8M0"), True)
+    rest = {name: t for name, t in tensors.items() if name not in used}
+    TALLY.check("the others are floats", sorted(name for name, t in rest.items() if t[0] not in ("F32", "F16", "BF16")), [])
+    return {layer: config["format"] for layer, config in configs.items()}, sorted(rest)
+
+
+def transcoded():
+    """From the layouts of others: the same bytes as by `quant`, whose numbers are the same."""
+    shapes = [shape for shape in SHAPES if shape[-1] % 32 == 0] + list(STACKS)
+    of = matrices(shapes)
+    write("in.safetensors", {name: ("F32", x) for name, x in of.items()})
+    for dtype in FORMATS:
+        pad = ["--pad"] if dtype in LENGTH else []
+        run("quant", "in.safetensors", dtype, "--layout", "comfy", *pad, "-o", "want.safetensors", "--force", "-q")
+        for layout in ("modelopt", "compressed-tensors"):
+            if dtype == "fp8_e5m2" and layout == "modelopt":
+                continue
+            run("quant", "in.safetensors", dtype, "--layout", layout, "-o", "plain.safetensors", "--force", "-q")
+            said = json.loads(run("transcode", "plain.safetensors", "--to", "comfy", "-o", "out.safetensors", "--force", "--json"))
+            exact = not (dtype == "nvfp4" and layout == "compressed-tensors") # whose scale is a reciprocal
+            totals = said["totals"]
+            if exact:
+                TALLY.check("%s of %s: lossless" % (dtype, layout), totals["lossless_blocks"], totals["blocks"])
+            got, want = read("out.safetensors"), read("want.safetensors")
+            TALLY.check("%s of %s: names" % (dtype, layout), sorted(got), sorted(want))
+            for name in want:
+                if exact or not name.endswith("_scale_2"):
+                    TALLY.check("%s of %s: %s" % (dtype, layout, name), (got[name].shape, got[name].tobytes()),
+                                (want[name].shape, want[name].tobytes()))
+            TALLY.check("%s of %s: metadata" % (dtype, layout),
+                        json.loads(metadata("out.safetensors")["_quantization_metadata"]),
+                        json.loads(metadata("want.safetensors")["_quantization_metadata"]))
+            loaded("out.safetensors")
+        TALLY.part(FORMATS[dtype] + " transcoded")
+    rows, columns, side = 256, 384, 128
+    codes = RANDOM.integers(-128, 128, (rows, columns)).astype(np.int8)
+    scale = RANDOM.uniform(0, 2, (rows // side, columns // side)).astype(F32)
+    config = {"quant_method": "compressed-tensors", "format": "int-quantized", "config_groups": {"group_0": {
+        "targets": ["Linear"], "format": "int-quantized", "weights": {
+            "num_bits": 8, "type": "int", "symmetric": True, "strategy": "block", "block_structure": [side, side]}}}}
+    write("squares/m.safetensors", {"l.weight": ("I8", codes), "l.weight_scale": ("F32", scale)}, config)
+    run("transcode", "squares", "--to", "comfy", "-o", "blockwise", "--force")
+    got = read("blockwise/m.safetensors")
+    TALLY.check("int8 in squares", (got["l.weight"].tobytes(), got["l.weight_scale"].tobytes()), (codes.tobytes(), scale.tobytes()))
+    TALLY.check("int8 in squares: its mark", json.loads(got["l.comfy_quant"].tobytes()), {"format": "int8_blockwise", "group_size": side})
+    with open("blockwise/config.json") as file:
+        TALLY.check("no configuration is left", json.load(file), {})
+    TALLY.part("int8 in squares transcoded")
+
+
+def mixed():
+    """Several dtypes in one file, each tensor as if the file had only that one; in shards, too, and in a divided run."""
+    of = matrices(SHAPES[4:9] + STACKS[:1])
+    of.update({"m.norm.weight": np.ones(8, F32), "m.position": np.ones((4, 8), F32), "m.conv.weight": np.ones((2, 2, 3, 3), F32),
+               "m.kept.weight": np.ones((64, 64), F32)})
+    os.makedirs("shards", exist_ok=True)
+    names = sorted(of)
+    write("in.safetensors", {name: ("F32", x) for name, x in of.items()})
+    for i in range(3):
+        write_some("shards/model-0000%d-of-00003.safetensors" % (i + 1), {name: of[name] for name in names[i::3]})
+    with open("shards/model.safetensors.index.json", "w") as file:
+        json.dump({"metadata": {}, "weight_map": {name: "model-0000%d-of-00003.safetensors" % (i + 1) for i in range(3)
+                                                  for name in names[i::3]}}, file)
+    types = {"m.0.*": "fp8_e4m3fn", "m.1.*": "int8", "m.[23].*": "mxfp8", "m.2.*": "nvfp4"}
+    words = ["nvfp4", "--layout", "comfy", "--pad", "--keep", "m.kept*", "--type", ",".join("%s=%s" % t for t in types.items())]
+    run("quant", "in.safetensors", *words, "-o", "out.safetensors", "--force", "-q")
+    got = read("out.safetensors")
+    formats, rest = loaded("out.safetensors")
+    TALLY.check("formats", formats, {"m.0": "float8_e4m3fn", "m.1": "int8_tensorwise", "m.2": "mxfp8", "m.3": "mxfp8",
+                                     "m.4": "nvfp4", "m.5": "nvfp4"})
+    TALLY.check("what is no matrix of a module is kept", rest, ["m.conv.weight", "m.kept.weight", "m.norm.weight", "m.position"])
+    for layer, format_name in formats.items():
+        dtype = next(one for one, word in FORMATS.items() if word == format_name)
+        run("quant", "in.safetensors", dtype, "--layout", "comfy", *(["--pad"] if dtype in LENGTH else []), "--select",
+            layer + ".weight", "-o", "one.safetensors", "--force", "-q")
+        for name, part in read("one.safetensors").items():
+            TALLY.check("mixed: " + name, (got[name].shape, got[name].tobytes()), (part.shape, part.tobytes()))
+    run("quant", "shards", *words, "-o", "whole", "--force", "-q")
+    for part in ("1/2", "2/2"):
+        run("quant", "shards", *words, "-o", "parts", "--part", part, "-q")
+    run("quant", "shards", *words, "-o", "parts", "--finish", "-q")
+    found = {}
+    for name in sorted(os.listdir("whole")):
+        TALLY.check("divided: " + name, open("parts/" + name, "rb").read() == open("whole/" + name, "rb").read(), True)
+        if name.endswith(".safetensors"):
+            loaded("whole/" + name)
+            found.update(read("whole/" + name))
+    TALLY.check("in shards", {name: part.tobytes() for name, part in found.items()},
+                {name: part.tobytes() for name, part in got.items()})
+    TALLY.part("mixed")
+
+
+def write_some(path, arrays):
+    write_file(path, {name: ("F32", x.shape, x.tobytes()) for name, x in arrays.items()})
+
+
+def added():
+    """A second run adds layers to a file that has some."""
+    of = matrices(SHAPES[4:8])
+    write("in.safetensors", {name: ("F32", x) for name, x in of.items()})
+    run("quant", "in.safetensors", "int8", "--layout", "comfy", "--quant-only", "m.[01].*", "-o", "some.safetensors", "--force", "-q")
+    run("quant", "some.safetensors", "nvfp4", "--layout", "comfy", "--pad", "-o", "out.safetensors", "--force", "-q")
+    TALLY.check("both runs", loaded("out.safetensors")[0], {"m.0": "int8_tensorwise", "m.1": "int8_tensorwise", "m.2": "nvfp4", "m.3": "nvfp4"})
+    TALLY.part("layers added to a file")
+
+
+def refused():
+    of = {"a.weight": np.ones((100, 32), F32), "b.weight": np.ones((32, 24), F32), "c.weight": np.ones((3, 64, 32), F32),
+          "d.weight": np.ones((32, 32), F32)}
+    write("in.safetensors", {name: ("F32", x) for name, x in of.items()})
+    for words, wanted in (
+            (["nvfp4", "--select", "a.*"], "100 rows, and comfy has a multiple of 16"),
+            (["nvfp4", "--select", "b.*"], "not a multiple of the block of 16"),
+            (["nvfp4", "--pad", "--select", "c.*"], "matrices of 64 rows; comfy stacks those of a multiple of 128"),
+            (["int8", "--per", "channel", "--select", "c.*"], "a scale for each channel"),
+            (["int8", "--block", "16", "--select", "d.*"], "a scale for each group"),
+            (["fp8_e4m3fn", "--per", "channel", "--select", "d.*"], "comfy has one scale"),
+            (["nvfp4", "--axis", "0", "--select", "d.*"], "has blocks along axis 0; comfy has them along rows"),
+            (["nvfp4", "--packing", "low"], "leave out --packing"), (["mxfp4"], "comfy does not support mxfp4"),
+            (["uint8"], "does not support uint8"), (["nvfp4", "--type", "a.*=mxfp4"], "comfy does not support mxfp4"),
+            (["nvfp4", "--type", "a.*"], "GLOB=DTYPE"), (["nvfp4", "--type", "=int8"], "GLOB=DTYPE"),
+            (["nvfp4", "--type", "none=int8", "--pad"], "matches no tensor"), (["nvfp4,int8"], "a file goes to one dtype")):
+        said = run("quant", "in.safetensors", *words, "--layout", "comfy", "-o", "no.safetensors", code=2)
+        TALLY.check(" ".join(words), wanted in said and said.count("\n") == 1 or said, True)
+        TALLY.check(" ".join(words) + ": nothing is written", os.path.exists("no.safetensors"), False)
+    TALLY.part("refused")
+
+
+def original_shapes():
+    """What orig_shape may say."""
+    write("in.safetensors", {"a.weight": ("F32", matrices([(5, 20)])["m.0.weight"])})
+    run("quant", "in.safetensors", "nvfp4", "--layout", "comfy", "--pad", "-o", "out.safetensors", "--force", "-q")
+    parts = read_file("out.safetensors")
+    for shape, good in (([5, 20], True), ([16, 32], True), ([1, 17], True), ([17, 20], False), ([5, 16], False), ([5, 33], False),
+                        ([0, 20], False), ([5], False), ([5, 20, 1], False), ("5", False), ([-5, 20], False),
+                        ([2 ** 64 - 1, 20], False), ([5, 2.5], False), ([], False), (None, False)):
+        text = json.dumps({"format": "nvfp4", "orig_shape": shape}).encode()
+        write_file("changed.safetensors", dict(parts, **{"a.comfy_quant": ("U8", [len(text)], text)}))
+        said = run("quant", "changed.safetensors", "fp32", "--dequant", "-o", "back.safetensors", "--force", code=0 if good else 3)
+        if good:
+            TALLY.check("orig_shape %s" % shape, list(read("back.safetensors")["a.weight"].shape), shape)
+        else:
+            TALLY.check("orig_shape %s" % shape, "a.weight" in said and "shape" in said and said.count("\n") == 1 or said, True)
+    TALLY.part("original shapes")
+
+
 def kitchen_reads(layouts, parts, name, format_name, shape):
     """What comfy-kitchen makes of the parts, in fp32."""
     from comfy_kitchen import tensor as kitchen
@@ -169,6 +339,22 @@ def kitchen_reads(layouts, parts, name, format_name, shape):
     return kitchen.QuantizedTensor(codes, layout.__name__, params)
 
 
+def halves(kitchen):
+    """From fp16 the scales of int8 and all of mxfp8 are the same, too."""
+    of = matrices(SHAPES[4:], np.float16)
+    write("in.safetensors", {name: ("F16", x) for name, x in of.items()})
+    for dtype, layout, rules, ends in (("mxfp8_e4m3", kitchen.TensorCoreMXFP8Layout, ["--mx-scale", "rceil", "--pad"], ["", "_scale"]),
+                                       ("int8", kitchen.TensorWiseINT8Layout, [], ["_scale"])):
+        run("quant", "in.safetensors", dtype, "--layout", "comfy", *rules, "-o", "out.safetensors", "--force", "-q")
+        parts = read("out.safetensors")
+        for name, x in of.items():
+            theirs = layout.state_dict_tensors(*layout.quantize(torch.tensor(x)))
+            for end in ends:
+                want = theirs[end].reshape(-1).view(torch.uint8).numpy().tobytes()
+                TALLY.check("%s of fp16 %s%s" % (dtype, x.shape, end), parts[name + end].tobytes() == want, True)
+    TALLY.part("from fp16")
+
+
 def kitchen_itself():
     if not (torch and have("comfy_kitchen")):
         return TALLY.skip("comfy-kitchen itself")
@@ -178,6 +364,7 @@ def kitchen_itself():
                "nvfp4": kitchen.TensorCoreNVFP4Layout}
     rules = {"fp8_e4m3fn": ["--division", "reciprocal"], "fp8_e5m2": ["--division", "reciprocal"], "int8": [],
              "mxfp8_e4m3": ["--mx-scale", "rceil", "--pad"], "nvfp4": ["--pad"]}
+    halves(kitchen)
     for dtype, format_name in FORMATS.items():
         of = matrices(SHAPES)
         write("in.safetensors", {name: ("F32", x) for name, x in of.items()})
@@ -209,6 +396,11 @@ def main():
     by_model()
     read_again()
     channels()
+    transcoded()
+    mixed()
+    added()
+    refused()
+    original_shapes()
     kitchen_itself()
 
 

@@ -38,11 +38,13 @@ QUANT = [
                                     "nf4", "bnb_fp4", "q8_0", "q4_0")),
     ("int8", "--layout modelopt", 20), ("fp8_e4m3fn", "--layout modelopt", 20),
     ("mxfp4", "--layout modelopt", 10), ("nvfp4", "--layout modelopt", 10), ("mxfp8_e4m3", "--layout modelopt", 10),
+    ("int8", "--layout comfy", 20), ("int8", "--layout comfy --per channel", 20), ("fp8_e4m3fn", "--layout comfy", 20),
+    ("fp8_e5m2", "--layout comfy", 15), ("mxfp8_e4m3", "--layout comfy", 10), ("nvfp4", "--layout comfy", 10),
     ("nf4", "--layout bitsandbytes", 10), ("bnb_fp4", "--layout bitsandbytes --nested-absmax", 10),
 ]
 # --to, and more options
 TARGETS = [("compressed-tensors", ""), ("modelopt", ""), ("deepseek", ""), ("gptq", ""), ("gptq_v2", ""), ("awq", ""),
-           ("mlx", ""), ("modelopt", "--dtype nvfp4"), ("gpt-oss", ""),
+           ("mlx", ""), ("comfy", ""), ("comfy", "--dtype nvfp4"), ("modelopt", "--dtype nvfp4"), ("gpt-oss", ""),
            *((layout, "--scale-dtype " + dtype) for layout in ("gptq", "gptq_v2", "awq", "compressed-tensors")
              for dtype in ("fp16", "bf16"))]
 written = {}    # layout: the dtypes that it was written from
@@ -167,6 +169,7 @@ TAKEN = {
     "gptq_v2 --scale-dtype fp16": {"int8", "int4", "int2", "uint8", "uint4", "uint2"},
     "gptq --scale-dtype bf16": {"int8", "int4", "int2"}, "awq --scale-dtype fp16": {"int4", "uint4"},
     "awq --scale-dtype bf16": {"int4", "uint4"}, "compressed-tensors --scale-dtype fp16": {"int4", "uint4", "int8"},
+    "comfy": {"int8", "fp8_e4m3fn", "fp8_e5m2", "mxfp8_e4m3", "nvfp4"}, "comfy --dtype nvfp4": {"mxfp4", "nvfp4"},
     "deepseek": {"fp8_e4m3fn"}, "mlx": {"int8", "uint8", "int4", "uint4", "int2", "uint2"},
 }
 
