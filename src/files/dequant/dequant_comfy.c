@@ -358,6 +358,8 @@ enum dti_status dti_comfy_match(struct dti_file_dequant *dequant,
     if (layer.format[0] == '\0')
         return dti_dequant_refuse(codes, reterr, DTI_REMEDY_KEEP,
                                   "its comfy_quant does not say what its format is");
+    dequant->comfy_count[dti_comfy_format_find(
+        layer.format, dti_dequant_has(group, DTI_PART_STATE) ? DTI_COMFY_OWN : DTI_COMFY_ENTRY)]++;
     if (known == formats + FORMATS)
         return dti_dequant_refuse(codes, reterr, DTI_REMEDY_KEEP,
                                   "its format is %s, which is not supported",
@@ -405,6 +407,7 @@ enum dti_status dti_comfy_match_old(struct dti_file_dequant *dequant,
 {
     static const struct dti_quant_hint hint = {.bits = 8, .number = DTI_NUMBER_FLOAT};
     (void)config;
+    dequant->comfy_count[dti_comfy_format_find("scaled_fp8", DTI_COMFY_OLD)]++;
     return dti_dequant_match_as(dequant, group, &hint, ret, reterr);
 }
 
