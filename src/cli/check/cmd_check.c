@@ -181,7 +181,7 @@ static void put_comfyui(const struct dti_context *cx, const struct dti_check_rep
     else if (!comfyui.since && comfyui.least[0] == '\0')
         dti_line_text(&line, "not known which releases load it");
     else
-        dti_line_print(&line, DTI_STYLE_PLAIN, "%s%s or newer", comfyui.since ? "" : "at least ",
+        dti_line_print(&line, DTI_STYLE_PLAIN, comfyui.since ? "%s or newer" : "at least %s",
                        comfyui.least);
     const char *before = "; ";
     for (size_t i = 0; i < DTI_COMFY_FORMATS; i++) {

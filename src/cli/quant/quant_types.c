@@ -128,9 +128,8 @@ enum dti_status dti_quant_types_read(struct dti_quant_types *ret, const struct q
     char quoted[DTI_QUOTE_SIZE];
     size_t rules = 0;
     if (strchr(dtype, ','))
-        return dti_fail(reterr, DTI_USAGE, "a file goes to one dtype; got %s%s",
-                        dti_quote(quoted, dtype, strlen(dtype)),
-                        args->types ? "" : ", and --type gives others to some tensors");
+        return dti_fail(reterr, DTI_USAGE, "a file goes to one dtype; got %s",
+                        dti_quote(quoted, dtype, strlen(dtype)));
     dti_buffer_init(&names);
     enum dti_status status = join(args, dtype, &names, &rules, reterr);
     if (status == DTI_OK)
