@@ -304,7 +304,7 @@ static enum dti_status add_scaled(struct dti_pool *pool, struct dti_dequant_foun
     return add_mark(pool, found, ret, reterr);
 }
 
-/* Rotated integers: the codes as they are stored, and one scale or one for each row. */
+/* Rotated integers: codes as they are stored, and scales in the shape of theirs. */
 static enum dti_status add_rotated(struct dti_pool *pool, struct dti_dequant_found *found,
                                    struct dti_transcoded *ret, struct dti_error *reterr)
 {
@@ -317,9 +317,10 @@ static enum dti_status add_rotated(struct dti_pool *pool, struct dti_dequant_fou
     codes->rank = 2;
     codes->shape[0] = how->rows;
     codes->shape[1] = how->row_bytes;
-    scales->rank = how->scale_count == 1 ? 0 : dti_quant_is_rotated(said.row) ? 1 : 2;
-    scales->shape[0] = how->rows;
-    scales->shape[1] = 1;
+    const struct dti_tensor *const theirs = found->form.parts[DTI_PART_SCALE];
+    scales->rank = theirs->rank;
+    for (unsigned axis = 0; axis < theirs->rank; axis++)
+        scales->shape[axis] = theirs->shape[axis];
     ret->blocks = ret->lossless = how->scale_count;
     (void)dti_quant_mark_text(&said, false, ret->mark);
     if (!dti_transcode_set_scales(pool, found, scales))
