@@ -30,7 +30,7 @@ static void quant_choice_init(struct dti_quant_choice *ret, const struct dti_aff
     dti_affine_choose(recipe, 0, 0, &nothing);
     ret->zero_point = nothing.zero_point;
     ret->nothing = dti_quant_float(nothing.scale);
-    ret->least = torch ? FLT_EPSILON : FLT_MIN;
+    ret->least = recipe->least > 0 ? dti_quant_float(recipe->least) : torch ? FLT_EPSILON : FLT_MIN;
     ret->widens = !real && recipe->symmetry == DTI_SYMMETRY_NONE;
     ret->divisor = real          ? largest
                    : ret->widens ? (float)(affine->high - affine->low)

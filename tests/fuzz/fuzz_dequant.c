@@ -74,6 +74,8 @@ const char *const dti_fuzz_words[] = {
     "\"elem_dtype\":{\"_data\":\"float4_e2m1fn_x2\"},",
     "\"is_swizzled_scales\":true,",
     "{\"format\":\"int8_tensorwise\",\"params\":{\"convrot\":false}}",
+    "{\"format\":\"int8_tensorwise\",\"convrot\":true,\"convrot_groupsize\":16}",
+    "{\"format\":\"convrot_w4a4\",\"convrot_groupsize\":4}",
     "{\"layers\":{\"v\":{\"format\":\"nvfp4\"}}}",
     "=?????????@@@@@", /* data */
     "%aaa..",

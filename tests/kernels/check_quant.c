@@ -17,6 +17,10 @@ bool check_quant_row(struct check *check, const struct dti_quant_kernel *row)
         return check_affine_back_row(check, row);
     case DTI_QUANT_BIASED_BACK:
         return check_biased_back_row(check, row);
+    case DTI_QUANT_ROTATE:
+        return check_rotate_row(check, row);
+    case DTI_QUANT_UNROTATE:
+        return check_unrotate_row(check, row);
     case DTI_QUANT_BLOCKS:
         return check_blocks_row(check, row) && (!sweeps || check_blocks_sweep(check, row));
     case DTI_QUANT_BLOCKS_BACK:

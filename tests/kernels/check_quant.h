@@ -52,6 +52,8 @@ bool check_range_row(struct check *check, const struct dti_quant_kernel *row);
 bool check_affine_row(struct check *check, const struct dti_quant_kernel *row);
 bool check_affine_back_row(struct check *check, const struct dti_quant_kernel *row);
 bool check_biased_back_row(struct check *check, const struct dti_quant_kernel *row);
+bool check_rotate_row(struct check *check, const struct dti_quant_kernel *row);
+bool check_unrotate_row(struct check *check, const struct dti_quant_kernel *row);
 bool check_blocks_row(struct check *check, const struct dti_quant_kernel *row);
 bool check_blocks_back_row(struct check *check, const struct dti_quant_kernel *row);
 /* Runs every fp32 number with a few scales: the code must change exactly where it does in the

@@ -38,6 +38,8 @@ enum fault {
     NAN_SCALE_IGNORED,
     ONE_ROUNDING,
     BIAS_OF_FIRST,
+    OTHER_ORDER,
+    MIDDLE_IGNORED,
 };
 
 static enum fault fault; /* injected into the kernels below */
@@ -245,6 +247,36 @@ static void add_bias(const struct dti_biased_args *args, float *x, const unsigne
     }
 }
 
+/* Rotates with one fault. */
+static void rotate(float *y, const float *x, size_t groups, unsigned group)
+{
+    const struct dti_quant_kernel *const good = dti_quant_find_rotate(false, DTI_LEVEL_SCALAR);
+    if (fault != OTHER_ORDER || group < 256) {
+        good->run.rotate(y, x, groups, group);
+        return;
+    }
+    for (size_t i = 0; i < groups * group; i++) { /* without a second sum after 128 columns */
+        float sum = 0;
+        for (size_t k = 0; k < group; k++) {
+            size_t row = i % group, column = k, odd = 0;
+            for (; row > 0 || column > 0; row /= 4, column /= 4)
+                odd += row % 4 + column % 4 == 3;
+            const float term = float_of(number_at(x, i / group * group + k)) / 16;
+            sum += odd % 2 == 1 ? -term : term;
+        }
+        put_container(y, 4, i, bits_of(sum));
+    }
+}
+
+static void unrotate(const struct dti_unrotate_args *args, float *y, const unsigned char *codes,
+                     size_t groups)
+{
+    struct dti_unrotate_args own = *args;
+    if (fault == MIDDLE_IGNORED)
+        own.middle = 0;
+    dti_quant_find_rotate(true, DTI_LEVEL_SCALAR)->run.unrotate(&own, y, codes, groups);
+}
+
 enum {
     SOME_BLOCKS = 1 << DTI_BLOCK_MXFP6_E2M3 | 1 << DTI_BLOCK_MXFP4 | 1 << DTI_BLOCK_NVFP4 |
                   1 << DTI_BLOCK_Q4_0,
@@ -269,6 +301,10 @@ static const struct dti_quant_kernel back_row = {.name = "back",
                                                  .run = {.affine_back = dequantize}};
 static const struct dti_quant_kernel biased_row = {
     .name = "biased", .work = DTI_QUANT_BIASED_BACK, .run = {.biased_back = add_bias}};
+static const struct dti_quant_kernel rotate_row = {
+    .name = "rotate", .work = DTI_QUANT_ROTATE, .run = {.rotate = rotate}};
+static const struct dti_quant_kernel unrotate_row = {
+    .name = "unrotate", .work = DTI_QUANT_UNROTATE, .run = {.unrotate = unrotate}};
 static const struct dti_quant_kernel blocks_row = {.name = "blocks",
                                                    .work = DTI_QUANT_BLOCKS,
                                                    .blocks = SOME_BLOCKS,
@@ -305,6 +341,8 @@ static const struct {
     {ONE_ROUNDING, "biased: one rounding instead of two", &biased_row},
     {BIAS_OF_FIRST, "biased: the first bias for all groups", &biased_row},
     {LAST_FORGOTTEN, "biased: last code forgotten", &biased_row},
+    {OTHER_ORDER, "rotate: 256 columns in one sum", &rotate_row},
+    {MIDDLE_IGNORED, "unrotate: the middle of unsigned codes ignored", &unrotate_row},
     {RULE_IGNORED, "blocks: scale rule ignored", &blocks_row},
     {TENSOR_SCALE_IGNORED, "blocks: tensor scale ignored", &blocks_row},
     {SHORT_BLOCK_IS_WHOLE, "blocks: short block written as a whole one", &blocks_row},

@@ -246,6 +246,18 @@ static const char *effect_words(size_t index)
     return index < DTI_LINT_OUTCOMES ? dti_lint_outcomes[index] : NULL;
 }
 
+bool dti_check_comfyui(struct dti_check_comfyui *ret, const struct dti_check_report *report)
+{
+    ret->layers = report->container ? dti_logical_comfy(report->container) : NULL;
+    if (!ret->layers)
+        return false;
+    ret->least = dti_comfy_formats[dti_comfy_newest(ret->layers, &ret->known)].release;
+    ret->since = ret->known == DTI_COMFY_SINCE ? ret->least : NULL;
+    return true;
+}
+
+DTI_WORDS(place_words, "comfy_quant", "metadata")
+DTI_WORDS(known_words, "release", "none", "unknown")
 DTI_WORDS(outcome_words, "ok", "failed", "unreadable")
 
 /* Precomputed values for the rows in check.def. */
@@ -269,8 +281,15 @@ struct checked_assertion {
 struct checked_note {
     const char *code, *text;
 };
+struct comfyui_format {
+    const struct dti_comfy_format *row;
+    const char *place, *since; /* or NULL */
+    size_t layers;
+};
 struct checked_file {
     const struct dti_check_report *report;
+    const struct dti_check_comfyui *comfyui; /* or NULL */
+    struct dti_check_comfyui room;
     bool known, ok; /* known: kind is valid */
     enum dti_container_kind kind;
     const struct dti_pickle_scan *pickles; /* or NULL */
@@ -317,6 +336,7 @@ static void fill_file(struct checked_file *ret, const struct dti_check_report *r
     ret->ok = report->failure_count == 0;
     ret->pickles = report->scanned ? &report->pickles : NULL;
     ret->fused = report->lint ? dti_lint_tally(report->lint) : NULL;
+    ret->comfyui = dti_check_comfyui(&ret->room, report) ? &ret->room : NULL;
 }
 
 static void fill_check(struct check *ret, const struct dti_check_answer *answer)
@@ -328,6 +348,7 @@ static void fill_check(struct check *ret, const struct dti_check_answer *answer)
 
 static void put_failures(struct dti_json *json, const struct checked_assertion *assertion);
 static void put_assertions(struct dti_json *json, const struct dti_check_report *report);
+static void put_formats(struct dti_json *json, const struct dti_check_comfyui *comfyui);
 static void put_notes(struct dti_json *json, const struct dti_check_report *report);
 static void put_files(struct dti_json *json, struct check_walk *walk);
 
@@ -360,6 +381,21 @@ static void put_assertions(struct dti_json *json, const struct dti_check_report 
         dti_put_check_assertion(json, NULL, &assertion);
         if (tally->failures > 0) /* failures is NULL if there are none */
             failure += tally->failures;
+    }
+}
+
+static void put_formats(struct dti_json *json, const struct dti_check_comfyui *comfyui)
+{
+    for (size_t i = 0; i < DTI_COMFY_FORMATS; i++) {
+        const struct dti_comfy_format *const row = &dti_comfy_formats[i];
+        const bool placed = row->place == DTI_COMFY_OWN || row->place == DTI_COMFY_ENTRY;
+        const struct comfyui_format format = {
+            .row = row,
+            .place = placed ? place_words(row->place == DTI_COMFY_ENTRY) : NULL,
+            .since = row->known == DTI_COMFY_SINCE ? row->release : NULL,
+            .layers = comfyui->layers[i]};
+        if (format.layers > 0)
+            dti_put_check_comfyui_format(json, NULL, &format);
     }
 }
 

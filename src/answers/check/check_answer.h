@@ -6,6 +6,7 @@
 
 #include "answers/reading.h"
 #include "containers/pickle_scan/pickle_scan.h"
+#include "files/dequant/comfy_releases.h"
 #include "files/dequant/logical_tensors.h"
 #include "files/lint/lint.h"
 #include "files/scan/file_digest.h"
@@ -168,6 +169,16 @@ struct dti_check_words {
 };
 void dti_check_words(struct dti_check_words *ret, const struct dti_check_report *report,
                      const struct dti_check_failure *failure);
+
+/* Which releases of ComfyUI load its layers. */
+struct dti_check_comfyui {
+    const size_t *layers; /* by row of comfy_releases.def */
+    enum dti_comfy_known known;
+    const char *least; /* newest of the known first releases; "": none is known */
+    const char *since; /* the same if all are known, else NULL */
+};
+/* False if the file has none. */
+bool dti_check_comfyui(struct dti_check_comfyui *ret, const struct dti_check_report *report);
 
 /* The answer for all files. next() returns one report at a time, then NULL. */
 struct dti_check_answer {

@@ -107,6 +107,23 @@ struct dti_quant_rules dti_recipe_rules(const struct dti_recipe *recipe)
     return rules;
 }
 
+bool dti_recipe_rotates(const struct dti_recipe *recipe, const struct dti_quant_target *target)
+{
+    const bool integers = strcmp(target->name, "int8") == 0 || strcmp(target->name, "int4") == 0;
+    return recipe->convrot > 0 && integers;
+}
+
+/* ComfyUI has a scale for each row then, and its least ones: comfy-kitchen 0.2.40. */
+static void settle_rotation(struct dti_quant_target *target, const struct dti_recipe *recipe)
+{
+    const float least = strcmp(target->name, "int8") == 0 ? 1e-30F : 1e-10F / 7;
+    if (!dti_recipe_rotates(recipe, target))
+        return;
+    if (!recipe->per_given)
+        target->scheme.per = DTI_PER_CHANNEL;
+    memcpy(&target->scheme.affine.least, &least, sizeof least);
+}
+
 enum dti_status dti_recipe_settle(struct dti_quant_target *target, const struct dti_recipe *recipe,
                                   struct dti_error *reterr)
 {
@@ -133,6 +150,8 @@ enum dti_status dti_recipe_settle(struct dti_quant_target *target, const struct 
         status = read_integer("axis", recipe->axis, -64, 63, &rules.axis, reterr);
     if (status == DTI_OK)
         dti_quant_target_settle(target, &rules);
+    if (status == DTI_OK)
+        settle_rotation(target, recipe);
     else if (reterr)
         reterr->remedy = DTI_REMEDY_CORRECT_OPTION; /* each error text begins with an option */
     return status;
@@ -204,6 +223,10 @@ void dti_recipe_request_quant(struct dti_rewrite_request *ret, const struct dti_
         .own = target->own.count > 0 ? &target->own : NULL,
     };
     ret->quantize.scheme.nested = recipe->nested;
+    if (dti_recipe_rotates(recipe, target)) {
+        ret->quantize.rotation = (unsigned)recipe->convrot;
+        ret->quantize.high = false; /* in this layout, the first of two int4 is in the low bits */
+    }
 }
 
 static enum dti_status prepare_quant(struct dti_rewrite_request *ret,

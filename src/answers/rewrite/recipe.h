@@ -39,6 +39,8 @@ struct dti_recipe {
         per_given, block_given, order_given, layout_given;
     int layout; /* enum dti_quant_layout */
     bool pad, nested;
+    uint64_t convrot; /* columns of a group that is rotated; 0: none */
+    bool convrot_given;
     bool dequant; /* DTI_VERB_DEQUANT */
 };
 
@@ -61,6 +63,8 @@ void dti_recipe_request_cast(struct dti_rewrite_request *ret, const struct dti_r
                              const struct dti_cast *cast, const struct dti_stack_rule *rule);
 /* Quantization: the rules with the layout applied, without the numbers given as text; then the
  * rules with these numbers, applied to a dtype; and the request. */
+/* Whether tensors of the dtype are rotated first. */
+bool dti_recipe_rotates(const struct dti_recipe *recipe, const struct dti_quant_target *target);
 struct dti_quant_rules dti_recipe_rules(const struct dti_recipe *recipe);
 enum dti_status dti_recipe_settle(struct dti_quant_target *target, const struct dti_recipe *recipe,
                                   struct dti_error *reterr);

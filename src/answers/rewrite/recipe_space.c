@@ -566,6 +566,10 @@ static void add_row(struct dti_recipe_list *list, struct dti_recipe recipe,
     recipe.dtype = dti_quant_row_name(row);
     recipe.layout = (int)row->layout;
     recipe.layout_given = row->layout != DTI_LAYOUT_COMPRESSED_TENSORS;
+    if (form->rotation > 0 && dti_quant_mark(row)) {
+        recipe.convrot = form->rotation;
+        recipe.convrot_given = true;
+    }
     if (!row->block) {
         recipe.per_given = form->per == DTI_PER_CHANNEL;
         recipe.block_given = form->per == DTI_PER_GROUP;

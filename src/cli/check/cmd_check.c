@@ -166,6 +166,39 @@ static void put_assertions(struct dti_table *table, const struct dti_check_repor
     }
 }
 
+/* "ComfyUI: 0.27.0 or newer; int8_tensorwise since 0.27.0 (2 layers)" */
+static void put_comfyui(const struct dti_context *cx, const struct dti_check_report *report)
+{
+    static const char *const unknown[] = {
+        [DTI_COMFY_NONE] = "in no release", [DTI_COMFY_UNKNOWN] = "not known since when"};
+    struct dti_check_comfyui comfyui;
+    struct dti_line line = dti_context_line(cx);
+    if (report->request->assertions[0].kind != DTI_CHECK_VALID ||
+        !dti_check_comfyui(&comfyui, report))
+        return;
+    dti_line_text(&line, "ComfyUI: ");
+    if (comfyui.known == DTI_COMFY_NONE)
+        dti_line_print(&line, DTI_STYLE_WARN, "no release loads it");
+    else if (!comfyui.since && comfyui.least[0] == '\0')
+        dti_line_text(&line, "not known which releases load it");
+    else
+        dti_line_print(&line, DTI_STYLE_PLAIN, comfyui.since ? "%s or newer" : "at least %s",
+                       comfyui.least);
+    const char *before = "; ";
+    for (size_t i = 0; i < DTI_COMFY_FORMATS; i++) {
+        const struct dti_comfy_format *const row = &dti_comfy_formats[i];
+        const size_t layers = comfyui.layers[i];
+        if (layers == 0)
+            continue;
+        dti_line_print(&line, DTI_STYLE_PLAIN, "%s%s %s%s (%zu layer%s)", before, row->name,
+                       row->known == DTI_COMFY_SINCE ? "since " : "",
+                       row->known == DTI_COMFY_SINCE ? row->release : unknown[row->known], layers,
+                       layers == 1 ? "" : "s");
+        before = ", ";
+    }
+    dti_line_end(&line);
+}
+
 /* Unusual properties of a valid file; and the quantized tensors that are checked as stored, unless
  * that is the failure. */
 static void put_notes(const struct dti_context *cx, const struct dti_check_report *report)
@@ -226,6 +259,7 @@ static enum dti_status show(const struct dti_context *cx, const struct dti_check
     enum dti_status status = dti_put_table(cx, table, 0, reterr);
     if (status == DTI_OK && report->scanned)
         status = put_pickles(cx, &report->pickles, reterr);
+    put_comfyui(cx, report);
     put_notes(cx, report);
     put_fused(cx, report);
     return status;

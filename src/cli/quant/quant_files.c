@@ -82,6 +82,9 @@ static void put_recipe(const struct dti_rewrite_job *job, struct dti_line *line)
     dti_line_print(line, DTI_STYLE_PLAIN, "  %s%s%s   layout %s%s",
                    dti_quant_division_words(target), like ? ", like " : "", like ? like : "",
                    job->answer.layout, file->args->recipe.nested ? ", nested absmax" : "");
+    if (job->request.quantize.rotation > 0)
+        dti_line_print(line, DTI_STYLE_PLAIN, "   rotated by %u",
+                       job->request.quantize.rotation);
     if (fused > 0)
         dti_line_print(line, DTI_STYLE_PLAIN, "   fused tensors that share scales: %zu", fused);
     dti_line_end(line);
@@ -207,6 +210,23 @@ static const struct dti_rewrite_page page = {
     .tables = put_tables,
 };
 
+static enum dti_status check_rotation(const struct quant_args *args, struct dti_error *reterr)
+{
+    const char *const option = dti_quant_given(args, "min max scale zero-point axis block");
+    const uint64_t columns = args->recipe.convrot;
+    if (!dti_quant_layout_marks((enum dti_quant_layout)args->recipe.layout))
+        return dti_fail(reterr, DTI_USAGE,
+                        "--convrot is for --layout comfy; give that, or leave it out");
+    if (columns != 16 && columns != 64 && columns != 256)
+        return dti_fail(reterr, DTI_USAGE, "--convrot takes 16, 64 or 256 columns; got %llu",
+                        (unsigned long long)columns);
+    if (option || (args->recipe.per_given && args->recipe.rules.per != DTI_PER_CHANNEL))
+        return dti_fail(reterr, DTI_USAGE,
+                        "--convrot has a scale for each row, from its range; leave out --%s",
+                        option ? option : "per");
+    return DTI_OK;
+}
+
 /* Checks for options that a flattening layout fixes, or that only such a layout has. */
 static enum dti_status check_layout(const struct quant_args *args, struct dti_error *reterr)
 {
@@ -225,7 +245,7 @@ static enum dti_status check_layout(const struct quant_args *args, struct dti_er
         return dti_fail(reterr, DTI_USAGE,
                         "--layout comfy packs the first code in the highest bits; leave out "
                         "--packing");
-    return DTI_OK;
+    return args->recipe.convrot_given ? check_rotation(args, reterr) : DTI_OK;
 }
 
 static enum dti_status read_target(struct quant_file *file, const char *dtype,
@@ -251,6 +271,11 @@ static enum dti_status read_target(struct quant_file *file, const char *dtype,
         if (target->note)
             dti_warnings_add(&file->job.job.warnings, "dtype_name", target->name, 0, target->note);
     }
+    bool rotates = !args->recipe.convrot_given;
+    for (size_t i = 0; i < types->distinct; i++)
+        rotates = rotates || dti_recipe_rotates(&args->recipe, &types->targets[i]);
+    if (!rotates)
+        return dti_fail(reterr, DTI_USAGE, "--convrot is for int8 and int4; leave it out");
     file->target = &types->targets[0];
     file->rules = dti_recipe_rules(&args->recipe);
     dti_recipe_request_quant(&file->job.request, &args->recipe, file->target);
@@ -506,7 +531,7 @@ static enum dti_status check_gguf_options(const struct quant_args *args, struct 
     const char *const option = dti_quant_given(
         args,
         "min max scale zero-point tensor-scale fused axis symmetric affine symmetry division like "
-        "mx-scale nv-scale per pad packing layout nested-absmax");
+        "mx-scale nv-scale per pad packing layout nested-absmax convrot");
     if (!option)
         return DTI_OK;
     return dti_fail(reterr, DTI_USAGE,
@@ -603,7 +628,7 @@ static enum dti_status check_dequant_options(const struct quant_args *args, char
 {
     const char *const option = dti_quant_given(
         args, "min max scale zero-point tensor-scale fused axis symmetric affine symmetry division "
-              "mx-scale nv-scale per pad nested-absmax");
+              "mx-scale nv-scale per pad nested-absmax convrot");
     const int files = args->transfer.input ? 0 : 1;
     const bool like =
         args->recipe.quant_like_given && args->recipe.rules.like != DTI_QUANT_LIKE_VLLM;

@@ -50,6 +50,9 @@ static const char *form_words(char buffer[FORM_WORDS], const struct dti_dequant_
     else
         used = (size_t)snprintf(buffer, FORM_WORDS, "a scale per %llu along axis %u", group,
                                 form->axis);
+    if (form->rotation > 0)
+        used +=
+            (size_t)snprintf(buffer + used, FORM_WORDS - used, ", rotated by %u", form->rotation);
     (void)snprintf(buffer + used, FORM_WORDS - used, "%s%s%s",
                    form->tensor_scale ? ", one for the tensor" : "",
                    form->zero_points ? ", zero points" : "",

@@ -14,7 +14,7 @@
 static const char cast_names[] = "via round overflow nan like ints packing from-packing";
 static const char quant_names[] = "per block axis symmetric affine symmetry division like mx-scale "
                                   "nv-scale tensor-scale fused pad "
-                                  "packing layout nested-absmax dequant";
+                                  "packing layout nested-absmax convrot dequant";
 
 /* The command's rows for these names, each with one spelling; its arguments must begin with a
  * recipe. */

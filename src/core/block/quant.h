@@ -85,6 +85,8 @@ struct dti_affine_recipe {
     struct dti_affine affine;
     enum dti_quant_symmetry symmetry;
     enum dti_quant_zero zero;
+    uint32_t least; /* fp32 code: scales are at least this, also for an all-zero range; 0: as
+                     * dti_affine_choose() says */
 };
 /* Fills low and high from code and symmetry: the format's limits, but with DTI_SYMMETRY_FULL low
  * is -high for signed codes and 1 for unsigned ones; 0 for floats. The other members get the

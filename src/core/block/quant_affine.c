@@ -209,9 +209,9 @@ void dti_affine_choose(const struct dti_affine_recipe *recipe, uint32_t min, uin
         dti_integer_value((int64_t)affine->high - affine->low, &divisor);
     }
     if (numerator.class == DTI_CLASS_ZERO)
-        ret->scale = torch ? DTI_FP32_EPS : DTI_FP32_ONE;
+        ret->scale = recipe->least > 0 ? recipe->least : torch ? DTI_FP32_EPS : DTI_FP32_ONE;
     else
-        ret->scale = scale_of(&numerator, &divisor, least);
+        ret->scale = scale_of(&numerator, &divisor, recipe->least > 0 ? recipe->least : least);
     if (!real && recipe->symmetry == DTI_SYMMETRY_NONE)
         ret->zero_point = zero_point_of(recipe, min, ret->scale);
 }

@@ -19,18 +19,25 @@
 #include "util/json/json_read.h"
 #include "util/run/allocate.h"
 
-enum { JSON_MAX = 1 << 16, RECTANGLE = 128 /* default rows and columns */ };
+enum { JSON_MAX = 1 << 16, RECTANGLE = 128 /* default rows and columns */, ROTATED = 256 };
 static const char entry[] = "_quantization_metadata";
+
+/* Whether rows are rotated, and in groups of how many columns (dequant_rotated.c). */
+struct comfy_rotation {
+    enum { NOT_STATED, STATED_NO, STATED_YES, STATED_BADLY } rotated;
+    bool has_length;
+    uint64_t length; /* UINT64_MAX: not a number */
+};
 
 /* The description of a layer. */
 struct comfy_layer {
     const char *name; /* X */
     size_t name_length;
-    char format[DTI_NAME_SIZE]; /* truncated to fit; "": not specified */
-    bool rotated;
-    uint64_t group;    /* rows and columns that share a scale; 0: not specified */
-    unsigned rank;     /* of the shape before it was padded; 0: not specified */
-    uint64_t shape[2]; /* of a matrix; of another rank: ignored */
+    char format[DTI_NAME_SIZE];        /* truncated to fit; "": not specified */
+    struct comfy_rotation own, params; /* its own members; those of its member "params" */
+    uint64_t group;                    /* rows and columns that share a scale; 0: not specified */
+    unsigned rank;                     /* of the shape before it was padded; 0: not specified */
+    uint64_t shape[2];                 /* of a matrix; of another rank: ignored */
 };
 
 struct dti_comfy_layers {
@@ -38,6 +45,20 @@ struct dti_comfy_layers {
     size_t count;
     struct comfy_layer *list; /* sorted by name */
 };
+
+/* As Python: 0 is false. */
+static void read_rotation(const struct dti_json_reader *json, enum dti_json_token token,
+                          struct comfy_rotation *ret)
+{
+    uint64_t number = 0;
+    ret->rotated = STATED_BADLY;
+    if (token == DTI_JSON_FALSE || token == DTI_JSON_NULL)
+        ret->rotated = STATED_NO;
+    else if (token == DTI_JSON_TRUE)
+        ret->rotated = STATED_YES;
+    else if (token == DTI_JSON_NUMBER && dti_json_u64(json, &number))
+        ret->rotated = number != 0 ? STATED_YES : STATED_NO;
+}
 
 /* Reads the rest of an array that has begun. Whatever is no array of sizes fits no tensor. */
 static bool read_shape(struct dti_json_reader *json, enum dti_json_token token,
@@ -70,13 +91,19 @@ static bool read_layer(struct dti_json_reader *json, struct comfy_layer *ret)
 {
     enum dti_json_token token = DTI_JSON_OBJECT;
     const unsigned depth = json->depth;
+    bool params = false;
     while (token != DTI_JSON_OBJECT_END || json->depth >= depth) {
         if (!dti_json_next(json, &token))
             return false;
         if (token != DTI_JSON_KEY)
             continue;
         const bool format = json->depth == depth && dti_json_string_is(json, "format");
-        const bool rotated = dti_json_string_is(json, "convrot");
+        params = json->depth == depth ? dti_json_string_is(json, "params") : params;
+        struct comfy_rotation *const rotation = json->depth == depth                 ? &ret->own
+                                                : params && json->depth == depth + 1 ? &ret->params
+                                                                                     : NULL;
+        const bool rotated = rotation && dti_json_string_is(json, "convrot");
+        const bool columns = rotation && dti_json_string_is(json, "convrot_groupsize");
         const bool group = dti_json_string_is(json, "group_size");
         const bool shape = json->depth == depth && dti_json_string_is(json, "orig_shape");
         if (!dti_json_next(json, &token) || (shape && !read_shape(json, token, ret)))
@@ -84,7 +111,11 @@ static bool read_layer(struct dti_json_reader *json, struct comfy_layer *ret)
         if (shape)
             continue;
         if (rotated)
-            ret->rotated = token != DTI_JSON_FALSE && token != DTI_JSON_NULL;
+            read_rotation(json, token, rotation);
+        if (columns)
+            rotation->has_length = true;
+        if (columns && (token != DTI_JSON_NUMBER || !dti_json_u64(json, &rotation->length)))
+            rotation->length = UINT64_MAX;
         if (group && (token != DTI_JSON_NUMBER || !dti_json_u64(json, &ret->group)))
             ret->group = UINT64_MAX; /* fits no tensor */
         if (format && token == DTI_JSON_STRING) {
@@ -267,15 +298,44 @@ static const struct comfy_format {
     enum dti_quant_number number;
     enum dti_block block; /* DTI_BLOCK_COUNT: none */
     bool rectangles;      /* rows and columns share a scale */
+    enum { NEVER, IF_STATED, ALWAYS } rotated;
+    unsigned bits; /* of a code */
 } formats[] = {
-    {"float8_e4m3fn", DTI_FP8_E4M3FN, DTI_NUMBER_FLOAT, DTI_BLOCK_COUNT, false},
-    {"float8_e5m2", DTI_FP8_E5M2, DTI_NUMBER_FLOAT, DTI_BLOCK_COUNT, false},
-    {"int8_tensorwise", DTI_INT8, DTI_NUMBER_INT, DTI_BLOCK_COUNT, false},
-    {"int8_blockwise", DTI_INT8, DTI_NUMBER_INT, DTI_BLOCK_COUNT, true},
-    {"mxfp8", DTI_FP8_E4M3FN, DTI_NUMBER_FLOAT, DTI_BLOCK_MXFP8_E4M3, false},
-    {"nvfp4", DTI_UINT8, DTI_NUMBER_FLOAT, DTI_BLOCK_NVFP4, false},
+    {"float8_e4m3fn", DTI_FP8_E4M3FN, DTI_NUMBER_FLOAT, DTI_BLOCK_COUNT, false, NEVER, 8},
+    {"float8_e5m2", DTI_FP8_E5M2, DTI_NUMBER_FLOAT, DTI_BLOCK_COUNT, false, NEVER, 8},
+    {"int8_tensorwise", DTI_INT8, DTI_NUMBER_INT, DTI_BLOCK_COUNT, false, IF_STATED, 8},
+    {"convrot_w4a4", DTI_INT8, DTI_NUMBER_INT, DTI_BLOCK_COUNT, false, ALWAYS, 4},
+    {"int8_blockwise", DTI_INT8, DTI_NUMBER_INT, DTI_BLOCK_COUNT, true, NEVER, 8},
+    {"mxfp8", DTI_FP8_E4M3FN, DTI_NUMBER_FLOAT, DTI_BLOCK_MXFP8_E4M3, false, NEVER, 8},
+    {"nvfp4", DTI_UINT8, DTI_NUMBER_FLOAT, DTI_BLOCK_NVFP4, false, NEVER, 4},
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
+
+/* Fills *ret_length if the layer is rotated. */
+static enum dti_status find_rotation(const struct dti_dequant_group *group,
+                                     const struct comfy_layer *layer,
+                                     const struct comfy_format *format, bool *ret_rotated,
+                                     uint64_t *ret_length, struct dti_error *reterr)
+{
+    const struct dti_dequant_part *const codes = &group->part[DTI_PART_CODES];
+    const bool own = layer->own.rotated != NOT_STATED;
+    const unsigned stated = own ? layer->own.rotated : layer->params.rotated;
+    *ret_length = layer->own.has_length      ? layer->own.length
+                  : layer->params.has_length ? layer->params.length
+                                             : ROTATED;
+    if (format->rotated == ALWAYS
+            ? *ret_length == UINT64_MAX
+            : stated == STATED_BADLY || (stated == STATED_YES && *ret_length == UINT64_MAX))
+        return dti_dequant_refuse(codes, reterr, DTI_REMEDY_KEEP,
+                                  "the convrot or convrot_groupsize of its comfy_quant is not as "
+                                  "expected: true or false, and a number of columns");
+    if (stated == STATED_YES && format->rotated == NEVER)
+        return dti_dequant_refuse(codes, reterr, DTI_REMEDY_KEEP,
+                                  "its format is %s with convrot, which ComfyUI does not have",
+                                  format->name);
+    *ret_rotated = format->rotated == ALWAYS || stated == STATED_YES;
+    return DTI_OK;
+}
 
 enum dti_status dti_comfy_match(struct dti_file_dequant *dequant,
                                 const struct dti_dequant_group *group,
@@ -287,6 +347,8 @@ enum dti_status dti_comfy_match(struct dti_file_dequant *dequant,
     const struct comfy_format *known = formats;
     struct comfy_layer layer;
     char quoted[DTI_QUOTE_SIZE];
+    bool rotated = false;
+    uint64_t length = 0;
     (void)config;
     enum dti_status status = read_config(group, &layer, reterr);
     if (status != DTI_OK)
@@ -296,15 +358,21 @@ enum dti_status dti_comfy_match(struct dti_file_dequant *dequant,
     if (layer.format[0] == '\0')
         return dti_dequant_refuse(codes, reterr, DTI_REMEDY_KEEP,
                                   "its comfy_quant does not say what its format is");
-    if (layer.rotated || known == formats + FORMATS)
+    dequant->comfy_count[dti_comfy_format_find(
+        layer.format, dti_dequant_has(group, DTI_PART_STATE) ? DTI_COMFY_OWN : DTI_COMFY_ENTRY)]++;
+    if (known == formats + FORMATS)
         return dti_dequant_refuse(codes, reterr, DTI_REMEDY_KEEP,
-                                  "its format is %s%s, which is not supported",
-                                  dti_quote(quoted, layer.format, strlen(layer.format)),
-                                  layer.rotated ? " with convrot" : "");
+                                  "its format is %s, which is not supported",
+                                  dti_quote(quoted, layer.format, strlen(layer.format)));
     if (format->id != known->codes)
         return dti_dequant_refuse(codes, reterr, DTI_REMEDY_KEEP,
                                   "its format is %s, which has codes of %s, and these are %s",
                                   known->name, dti_format_get(known->codes)->name, format->name);
+    status = find_rotation(group, &layer, known, &rotated, &length, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (rotated)
+        return dti_dequant_set_rotated(dequant, group, known->bits, length, ret, reterr);
     if (known->block != DTI_BLOCK_COUNT) {
         if (known->block == DTI_BLOCK_NVFP4)
             status = dti_dequant_need(group, DTI_PART_TENSOR_SCALE, reterr);
@@ -339,6 +407,7 @@ enum dti_status dti_comfy_match_old(struct dti_file_dequant *dequant,
 {
     static const struct dti_quant_hint hint = {.bits = 8, .number = DTI_NUMBER_FLOAT};
     (void)config;
+    dequant->comfy_count[dti_comfy_format_find("scaled_fp8", DTI_COMFY_OLD)]++;
     return dti_dequant_match_as(dequant, group, &hint, ret, reterr);
 }
 

@@ -83,6 +83,14 @@ enum dti_status dti_dequant_set_tiled(struct dti_file_dequant *dequant,
                                       enum dti_block_order order, const uint64_t *original,
                                       struct dti_dequant_found *ret, struct dti_error *reterr);
 
+/* dequant_rotated.c: a matrix of signed codes whose groups of `length` columns were rotated, with a
+ * scale for the tensor or for each row; bits: 8, or 4 with the first of two codes in the low bits.
+ */
+enum dti_status dti_dequant_set_rotated(struct dti_file_dequant *dequant,
+                                        const struct dti_dequant_group *group, unsigned bits,
+                                        uint64_t length, struct dti_dequant_found *ret,
+                                        struct dti_error *reterr);
+
 /* dequant_shared_rows.c: bytes hold codes of several rows of a matrix. The caller still sets
  * row_step, the group length and the meaning of the codes. */
 enum dti_status dti_dequant_set_rows(struct dti_file_dequant *dequant,

@@ -90,6 +90,11 @@ static inline uint64_t dti_dequant_row(const struct dti_dequant_tensor *tensor, 
     return tensor->codes.offset + stored * tensor->row_bytes;
 }
 
+/* dequant_rotated.c: reads a segment of a row whose codes are rotated. */
+enum dti_status dti_dequant_rotated_read(const struct dti_dequant_tensor *tensor,
+                                         const struct dti_dequant_segment *segment,
+                                         struct dti_dequant_scratch *scratch,
+                                         struct dti_error *reterr);
 /* dequant_gguf.c: reads a segment of the single row of a GGUF tensor. */
 enum dti_status dti_dequant_gguf_read(const struct dti_dequant_tensor *tensor,
                                       const struct dti_dequant_segment *segment,

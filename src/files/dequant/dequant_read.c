@@ -271,7 +271,9 @@ static void count_specials(struct dti_dequant_tensor *tensor, float *numbers, si
 static size_t within_row(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n)
 {
     const uint64_t left = tensor->columns - first % tensor->columns;
-    const bool rows = !tensor->gguf && (dti_dequant_along(tensor) || !dti_dequant_is_flat(tensor));
+    const bool rows =
+        tensor->rotation > 0 ||
+        (!tensor->gguf && (dti_dequant_along(tensor) || !dti_dequant_is_flat(tensor)));
     return rows && left < n ? (size_t)left : n;
 }
 
@@ -285,6 +287,8 @@ static enum dti_status read_chunk(const struct dti_dequant_tensor *tensor, uint6
                                           .numbers = numbers};
     if (tensor->gguf)
         return dti_dequant_gguf_read(tensor, &segment, scratch, reterr);
+    if (tensor->rotation > 0)
+        return dti_dequant_rotated_read(tensor, &segment, scratch, reterr);
     if (dti_dequant_along(tensor))
         return dequant_blocks(tensor, &segment, scratch, reterr);
     return read_by_scales(tensor, first, n, numbers, scratch, reterr);
@@ -410,6 +414,7 @@ void dti_dequant_method_init(struct dti_dequant_method *ret,
 {
     memset(ret, 0, sizeof *ret);
     ret->range = dti_quant_find_range(false, tensor->level);
+    ret->rotate = dti_quant_find_rotate(true, tensor->level);
     if (tensor->gguf)
         ret->decode = dti_gguf_find(tensor->gguf->blocks, tensor->level);
     else if (dti_dequant_along(tensor))

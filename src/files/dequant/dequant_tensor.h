@@ -100,7 +100,7 @@ struct dti_dequant_method {
     struct dti_block_recipe recipe;
     struct dti_affine_args affine_args;
     struct dti_block_args block_args;
-    const struct dti_quant_kernel *kernel, *range;
+    const struct dti_quant_kernel *kernel, *range, *rotate;
     const struct dti_kernel *unpack; /* unpacks codes of less than 8 bits in packed rows; or NULL */
     struct dti_kernel_args unpack_args;
     dti_gguf_decode_fn *decode; /* GGUF blocks */
@@ -149,6 +149,8 @@ struct dti_dequant_tensor {
     float tensor_divisor; /* for layouts that store the reciprocal: scales are divided by it; 0:
                            * none */
     bool reciprocal;      /* convert divisors to factors, as vLLM does */
+    unsigned rotation;    /* each row consists of groups of that many codes that were quantized
+                           * after a rotation by a Hadamard matrix; 0: not rotated */
     float factor;         /* applied to numbers after rounding; 1 if there is none */
     const struct dti_plan *narrow, *widen; /* numbers are rounded to a dtype and back; or NULL */
     const struct dti_plan *scale_plan;     /* to fp32 */

@@ -47,6 +47,7 @@ struct dti_dequant_form {
     unsigned axis;          /* DTI_PER_CHANNEL, DTI_PER_GROUP */
     uint64_t group[2];      /* DTI_PER_GROUP: 0 and the elements along the axis; for rectangles, the
                              * sizes along the previous axis and along the axis */
+    unsigned rotation; /* columns of each group that was rotated before it was quantized; 0: none */
     bool zero_points, tensor_scale;
     bool flat;        /* groups cover all elements in order, and cross rows; axis is 0 */
     bool nested;      /* scales are quantized too */

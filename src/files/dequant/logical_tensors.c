@@ -134,6 +134,15 @@ enum dti_status dti_logical_data(struct dti_container *container, size_t tensor,
     return dti_container_data(container, tensor, ret_input, ret_offset, reterr);
 }
 
+const size_t *dti_logical_comfy(const struct dti_container *container)
+{
+    const struct dti_file_dequant *const dequant = container->stored ? container->own : NULL;
+    enum dti_comfy_known known;
+    return dequant && dti_comfy_newest(dequant->comfy_count, &known) < DTI_COMFY_FORMATS
+               ? dequant->comfy_count
+               : NULL;
+}
+
 void dti_logical_close(struct dti_container *container)
 {
     if (container && container->stored) {

@@ -46,6 +46,9 @@ enum dti_status dti_logical_refuse(const struct dti_container *container,
 enum dti_status dti_logical_refuse_named(const struct dti_container *container, const char *name,
                                          size_t length, struct dti_error *reterr);
 
+/* Its layers of ComfyUI by row of comfy_releases.def, those that stay as stored too; NULL: none. */
+const size_t *dti_logical_comfy(const struct dti_container *container);
+
 /* How many tensors the file has. */
 static inline size_t dti_logical_stored_count(const struct dti_container *container)
 {

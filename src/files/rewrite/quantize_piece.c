@@ -15,6 +15,23 @@ static enum dti_status look(const struct dti_quant_task *task, struct dti_quant_
                            bytes, task->input.offset + first * task->item, ret_numbers, reterr);
 }
 
+/* The numbers of a piece, rotated: *numbers is replaced. */
+static enum dti_status rotate(const struct dti_quant_task *task, struct dti_quant_member *member,
+                              size_t n, const void **numbers, struct dti_error *reterr)
+{
+    float *const from = (float *)(void *)member->buffer[DTI_QUANT_FP32];
+    float *const to = (float *)(void *)member->buffer[DTI_QUANT_TURNED];
+    const unsigned group = task->stored.rotation;
+    if (group == 0)
+        return DTI_OK;
+    const enum dti_status status =
+        dti_plan_run(task->to_fp32, from, *numbers, n, 0, DTI_STORES_CACHED, NULL, reterr);
+    if (status == DTI_OK)
+        task->rotate->run.rotate(to, from, n / group, group);
+    *numbers = to;
+    return status;
+}
+
 static void flush(struct dti_quantizer *job, struct dti_quant_member *member)
 {
     if (!member->ranges)
@@ -44,6 +61,9 @@ static enum dti_status find_range(void *context, size_t member, size_t part, uin
         status = look(task, own, first / task->item, size, &numbers, reterr);
     if (status != DTI_OK)
         return status;
+    status = rotate(task, own, size / task->item, &numbers, reterr);
+    if (status != DTI_OK)
+        return dti_window_done(&own->window, status, reterr);
     dti_quant_range(task->plan, own->ranges, first / task->item, numbers, size / task->item);
     return dti_window_done(&own->window, DTI_OK, reterr);
 }
@@ -161,6 +181,9 @@ static enum dti_status quantize(void *context, size_t member, size_t part, uint6
     enum dti_status status = look(task, own, piece.first, size, &numbers, reterr);
     if (status != DTI_OK)
         return status;
+    status = rotate(task, own, piece.elements, &numbers, reterr);
+    if (status != DTI_OK)
+        return dti_window_done(&own->window, status, reterr);
     const bool counted = job->run->rewrite->request.counted;
     const bool whole = piece.elements == task->sizes.elements; /* no other piece reports on it */
     if (counted && !whole)

@@ -66,6 +66,10 @@ static struct dti_quant_request request_of(const struct dti_rewrite *rewrite, si
         .order = order_of(&stored),
         .pad = stored.pad,
     };
+    if (stored.rotation > 0) { /* numbers arrive rotated */
+        request.number = *dti_format_get(DTI_FP32);
+        request.layout = (struct dti_layout){.swapped = false};
+    }
     find_sizes(rewrite, at, &request);
     return request;
 }

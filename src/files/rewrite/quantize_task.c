@@ -52,6 +52,9 @@ void dti_quant_task_init(struct dti_quant_task *ret, struct dti_rewrite *rewrite
         ret->piece = dti_divide_up(ret->sizes.elements, grain) * grain;
     if (ret->piece < grain)
         ret->piece = grain;
+    if (ret->stored.rotation > 0) /* whole groups; any grain divides a row or is whole rows */
+        ret->piece = dti_divide_up(ret->piece, ret->stored.rotation * grain) *
+                     (ret->stored.rotation * grain);
 }
 
 /* Saturates, so that a size over the limit stays over it with 32-bit addresses. */
@@ -82,7 +85,20 @@ void dti_quant_task_needs(const struct dti_quant_task *task, struct dti_quant_ne
     raise_to(needs, DTI_QUANT_PACKED, dti_quant_tiles_room(task, scales));
     raise_to(needs, DTI_QUANT_SCALES, known ? 0 : scales * scale);
     raise_to(needs, DTI_QUANT_ZERO_POINTS, known ? 0 : scales * sizeof(int32_t));
+    raise_to(needs, DTI_QUANT_FP32, task->stored.rotation > 0 ? n * sizeof(float) : 0);
+    raise_to(needs, DTI_QUANT_TURNED, task->stored.rotation > 0 ? n * sizeof(float) : 0);
     raise_to(needs, DTI_QUANT_SCRATCH, dti_quant_plan_scratch(task->plan));
+}
+
+static enum dti_status open_rotation(struct dti_quant_task *task, struct dti_error *reterr)
+{
+    const struct dti_tensor *const source = dti_rewrite_source(task->rewrite, task->at);
+    const struct dti_request request = {.src = *source->format,
+                                        .src_layout = source->layout,
+                                        .cast = {.dst = *dti_format_get(DTI_FP32)}};
+    const enum dti_level level = task->rewrite->request.level;
+    task->rotate = dti_quant_find_rotate(false, level);
+    return dti_plan_new(&task->to_fp32, &request, level, reterr);
 }
 
 enum dti_status dti_quant_task_open(struct dti_quant_task *task, uint64_t max_memory,
@@ -91,6 +107,10 @@ enum dti_status dti_quant_task_open(struct dti_quant_task *task, uint64_t max_me
     const struct dti_quant_stored *const stored = &task->stored;
     enum dti_status status =
         dti_rewrite_input_open(task->rewrite, task->at, max_memory, &task->input, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (stored->rotation > 0)
+        status = open_rotation(task, reterr);
     if (status != DTI_OK)
         return status;
     const bool known = task->member && task->member->known;
@@ -120,6 +140,8 @@ void dti_quant_task_close(struct dti_quant_task *task)
     dti_quant_ranges_free(task->ranges);
     dti_quant_scales_free(task->scales);
     dti_quant_plan_free(task->range_plan);
+    dti_plan_free(task->to_fp32);
+    task->to_fp32 = NULL;
     dti_quant_stripes_free(task);
     dti_free(task->borders);
     dti_free(task->zero_points);

@@ -3,6 +3,7 @@
  * The recipe that quantizes tensors to codes and scales: chooses the tensors and the axis of the
  * scales. quantize_plan.c makes the plans, quantize_run.c does the work. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -242,6 +243,34 @@ static enum dti_status check_siblings(const struct dti_rewrite *rewrite, struct 
     return status;
 }
 
+/* Warns once about matrices that the recipe rotates, but whose rows are not whole groups. */
+static void warn_rotation(const struct dti_rewrite *rewrite)
+{
+    char text[DTI_TENSOR_PLACE + 160], place[DTI_TENSOR_PLACE];
+    size_t count = 0, first = 0;
+    for (size_t i = rewrite->tensor_count; i-- > 0;) {
+        const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[i];
+        const bool plain = tensor->fate == DTI_FATE_CHANGED && tensor->by->recipe->rotation > 0 &&
+                           dti_rewrite_rotation(rewrite, i) == 0;
+        count += plain;
+        first = plain ? i : first;
+    }
+    if (count == 0 || !rewrite->request.warn)
+        return;
+    (void)snprintf(text, sizeof text,
+                   "%zu %s quantized without a rotation: no rows of whole groups; the first: %s",
+                   count, count == 1 ? "matrix is" : "matrices are",
+                   dti_tensor_place(rewrite->container, rewrite->tensors[first].source, place));
+    rewrite->request.warn(rewrite->request.warn_context,
+                          &(struct dti_note){.code = "not_rotated", .text = text});
+}
+
+static enum dti_status planned(struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    warn_rotation(rewrite);
+    return dti_quantize_plan(rewrite, reterr);
+}
+
 const struct dti_recipe_ops dti_recipe_quantize = {
     .names = true,
     .unnamed = DTI_REMEDY_LEAVE_OUT,
@@ -249,7 +278,7 @@ const struct dti_recipe_ops dti_recipe_quantize = {
     .choose = choose,
     .warn = warn,
     .plan = check_quantized,
-    .planned = dti_quantize_plan,
+    .planned = planned,
     .laid_out = check_groups,
     .opens = check_siblings,
     .free = free_forms,

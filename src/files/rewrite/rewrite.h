@@ -66,6 +66,8 @@ struct dti_quantize_recipe {
     bool high;     /* element 0 in the highest bits: DTI_QUANT_BITS */
     bool fused;    /* a computed tensor scale is shared by all fused tensors */
     const struct dti_fused_own *own; /* a group of them that the user gives, or NULL */
+    unsigned rotation; /* rows are rotated first, in groups of that many columns: 16, 64 or 256; 0:
+                          not. Those of other lengths only if the layout requires it */
 };
 
 /* Another recipe for the tensors whose names match. */

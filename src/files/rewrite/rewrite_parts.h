@@ -57,6 +57,8 @@ enum dti_status dti_rewrite_choose(struct dti_rewrite *rewrite, struct dti_error
 /* Whether a tensor is a part, such as X_scale of codes X or X_packed; or codes with a state, which
  * may look like floats. names: empty if no tensor can be codes. */
 bool dti_rewrite_is_part(const struct dti_quant_names *names, size_t tensor);
+/* The columns of each group of a quantized tensor that is rotated first; 0: it is not. */
+unsigned dti_rewrite_rotation(const struct dti_rewrite *rewrite, size_t tensor);
 /* The fate of a single readable, non-complex tensor under quantization; at: its index in the
  * container of the names, which may be empty if no tensor can be codes. */
 enum dti_fate dti_quantize_fate(const struct dti_quant_names *names,

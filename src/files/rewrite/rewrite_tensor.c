@@ -46,6 +46,16 @@ void dti_rewrite_progress(void *context, uint64_t done)
         run->options->progress(run->options->progress_context, run->done + done);
 }
 
+unsigned dti_rewrite_rotation(const struct dti_rewrite *rewrite, size_t tensor)
+{
+    const struct dti_quantize_form *const form = rewrite->tensors[tensor].by;
+    const struct dti_tensor *const source = dti_rewrite_source(rewrite, tensor);
+    const unsigned rotation = form->recipe->rotation;
+    const bool whole =
+        source->rank == 2 && rotation > 0 && source->shape[source->rank - 1] % rotation == 0;
+    return whole || dti_quant_is_rotated(form->row) ? rotation : 0;
+}
+
 void dti_rewrite_stored(const struct dti_rewrite *rewrite, size_t tensor,
                         struct dti_quant_stored *ret)
 {
@@ -66,6 +76,7 @@ void dti_rewrite_stored(const struct dti_rewrite *rewrite, size_t tensor,
         .number = source->format,
         .rank = source->rank,
         .axis = rewrite->tensors[tensor].axis,
+        .rotation = dti_rewrite_rotation(rewrite, tensor),
         .shape = source->shape,
     };
 }

@@ -75,6 +75,7 @@ enum { /* flags */
        DTI_QUANT_IN_METADATA = 2,
        DTI_QUANT_TILED = 4,
        DTI_QUANT_HIGH = 8,
+    DTI_QUANT_ROTATED = 16,
 };
 
 struct dti_quant_row {
@@ -116,6 +117,11 @@ static inline bool dti_quant_is_flat(const struct dti_quant_row *row)
 {
     return dti_quant_layout_is_flat(row->layout);
 }
+/* Whether a layout has codes of this dtype only after a rotation. */
+static inline bool dti_quant_is_rotated(const struct dti_quant_row *row)
+{
+    return (row->flags & DTI_QUANT_ROTATED) != 0;
+}
 /* Whether each tensor of a layout has a part that says what it is; it is then read by that part. */
 bool dti_quant_layout_has_state(enum dti_quant_layout layout);
 /* The name of a part: *ret_suffix follows that many bytes of X, whose length is `length`. The row
@@ -146,6 +152,7 @@ struct dti_quant_stored {
     bool nested;                     /* scales are quantized too */
     const struct dti_format *number; /* original dtype, from a state; else NULL */
     unsigned rank, axis;             /* axis < rank; 0 for rank 0 */
+    unsigned rotation;               /* columns of each group that was rotated; 0: none */
     const uint64_t *shape;
 };
 /* Dtypes and shapes of the parts. Fails with DTI_WRONG_KIND; the text continues a tensor's name:

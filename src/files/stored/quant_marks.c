@@ -58,8 +58,30 @@ size_t dti_quant_mark_text(const struct dti_quant_stored *stored, bool padded,
         used += snprintf(buffer + used, DTI_QUANT_MARK_SIZE - (size_t)used, "%s%llu%s",
                          i == 0 ? ", \"orig_shape\": [" : ", ",
                          (unsigned long long)stored->shape[i], i + 1 == stored->rank ? "]" : "");
+    if (stored->rotation > 0)
+        used += snprintf(buffer + used, DTI_QUANT_MARK_SIZE - (size_t)used,
+                         "%s, \"convrot_groupsize\": %u",
+                         dti_quant_is_rotated(stored->row) ? "" : ", \"convrot\": true",
+                         stored->rotation);
     used += snprintf(buffer + used, DTI_QUANT_MARK_SIZE - (size_t)used, "}");
     return (size_t)used;
+}
+
+static enum dti_status check_rotation(const struct dti_quant_stored *stored,
+                                      struct dti_error *reterr)
+{
+    const char *const layout = dti_quant_layout_name(stored->row->layout);
+    if (stored->rotation == 0)
+        return dti_fail(reterr, DTI_WRONG_KIND, "would not be rotated; %s has %s only with --convrot",
+                        layout, dti_quant_row_name(stored->row));
+    if (stored->rank != 2 || stored->shape[1] % stored->rotation != 0)
+        return dti_fail(reterr, DTI_WRONG_KIND,
+                        "has rows of %llu elements, which are no whole groups of %u for the rotation",
+                        (unsigned long long)stored->shape[stored->rank - 1], stored->rotation);
+    if (stored->per == DTI_PER_CHANNEL && stored->axis == 0)
+        return DTI_OK;
+    return dti_fail(reterr, DTI_WRONG_KIND, "needs a scale for each row, as %s has with a rotation",
+                    layout);
 }
 
 void dti_quant_mark_squares(uint64_t side, char buffer[DTI_QUANT_MARK_SIZE])
@@ -81,6 +103,8 @@ static enum dti_status check_scales(const struct dti_quant_stored *stored, struc
 {
     const bool integers = !stored->row->block && stored->row->number == DTI_INT8;
     const unsigned last = stored->rank - 1;
+    if (dti_quant_is_rotated(stored->row) || stored->rotation > 0)
+        return check_rotation(stored, reterr);
     if (stored->row->block ? stored->axis == last
                            : stored->per == DTI_PER_TENSOR ||
                                  (integers && stored->per == DTI_PER_CHANNEL && stored->rank == 2))
@@ -136,6 +160,8 @@ enum dti_status dti_quant_mark_parts(const struct dti_quant_stored *stored,
         status = fill_up(stored, mark->rows, codes, &parts[DTI_PART_SCALE], reterr);
     if (status != DTI_OK)
         return status;
+    if (dti_quant_is_rotated(stored->row))
+        parts[DTI_PART_SCALE].rank = 1; /* [N], as comfy-kitchen has it */
     parts[DTI_PART_STATE] = (struct dti_quant_part_shape){
         .there = true,
         .dtype = DTI_UINT8,

@@ -75,6 +75,12 @@ static enum dti_status find_target(const struct dti_file_transcode *transcode,
                                    struct dti_error *reterr)
 {
     const enum dti_transcode_layout layout = transcode->request.layout;
+    const struct dti_transcode_target *const integers = target_of(layout, DTI_TAKES_INTEGERS);
+    if (found->how.rotation > 0 && !(integers && integers->marks))
+        return dti_transcode_refuse(found, reterr,
+                                    "its codes are those of rotated weights (ConvRot), and %s "
+                                    "cannot say so",
+                                    names[layout]);
     const bool blocks = found->how.block || dti_format_is_float(&found->how.affine.code);
     *ret = target_of(layout, !blocks                    ? DTI_TAKES_INTEGERS
                              : transcode->request.nvfp4 ? DTI_TAKES_FOR_NVFP4

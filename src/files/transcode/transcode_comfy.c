@@ -304,6 +304,30 @@ static enum dti_status add_scaled(struct dti_pool *pool, struct dti_dequant_foun
     return add_mark(pool, found, ret, reterr);
 }
 
+/* Rotated integers: codes as they are stored, and scales in the shape of theirs. */
+static enum dti_status add_rotated(struct dti_pool *pool, struct dti_dequant_found *found,
+                                   struct dti_transcoded *ret, struct dti_error *reterr)
+{
+    const struct dti_dequant_tensor *const how = &found->how;
+    struct dti_transcode_part *const codes = dti_transcode_add(ret, "", DTI_INT8);
+    struct dti_transcode_part *const scales = dti_transcode_add(ret, "_scale", DTI_FP32);
+    const struct dti_quant_stored said = {
+        .row = dti_quant_row_find(DTI_LAYOUT_COMFY, found->form.dtype), .rotation = how->rotation};
+    codes->copied = how->codes;
+    codes->rank = 2;
+    codes->shape[0] = how->rows;
+    codes->shape[1] = how->row_bytes;
+    const struct dti_tensor *const theirs = found->form.parts[DTI_PART_SCALE];
+    scales->rank = theirs->rank;
+    for (unsigned axis = 0; axis < theirs->rank; axis++)
+        scales->shape[axis] = theirs->shape[axis];
+    ret->blocks = ret->lossless = how->scale_count;
+    (void)dti_quant_mark_text(&said, false, ret->mark);
+    if (!dti_transcode_set_scales(pool, found, scales))
+        return dti_no_memory(reterr);
+    return add_mark(pool, found, ret, reterr);
+}
+
 static enum dti_status plan_comfy(const struct dti_transcode_target *target, struct dti_pool *pool,
                                   struct dti_dequant_found *found, struct dti_transcoded *ret,
                                   struct dti_error *reterr)
@@ -315,6 +339,8 @@ static enum dti_status plan_comfy(const struct dti_transcode_target *target, str
     if (found->how.matrix > 0 || !dti_quant_can_mark(shown->name, shown->name_length, shown->rank))
         return dti_transcode_refuse(found, reterr,
                                     "comfy has matrices of modules, called X.weight");
+    if (found->how.rotation > 0)
+        return add_rotated(pool, found, ret, reterr);
     if (block && block->id == DTI_BLOCK_MXFP4 && target->takes == DTI_TAKES_FOR_NVFP4 &&
         dti_transcode_has_blocks(found))
         return add_nvfp4(pool, found, ret, reterr);

@@ -62,6 +62,28 @@ struct dti_biased_args {
 typedef void dti_biased_dequantize_fn(const struct dti_biased_args *args, float *x,
                                       const unsigned char *codes, size_t n);
 
+/* Rotation of groups of numbers by the regular Hadamard matrix of their length, a power of 4 (see
+ * quant_lanes_rotate.c), divided by the square root of that length.
+ *
+ * dti_rotate_fn: groups of 16, 64 or 256. Each number is first multiplied by 1 / sqrt(group), which
+ * is a power of two. A result is the sum of these products or their negatives, in order, each
+ * addition rounded to fp32; the first and last 128 of 256 are summed separately, then added. This
+ * is the order of comfy-kitchen 0.2.40's matrix product on x86 processors. The sign of a result
+ * that is zero is not specified.
+ *
+ * dti_unrotate_fn: codes, one per byte: the integer is the byte as a signed number, minus `middle`;
+ * at most 8 bits. Its sums are exact integers; a result is such a sum, divided by the square root,
+ * times the scale, rounded once. */
+enum { DTI_ROTATE_MOST = 256, DTI_UNROTATE_MOST = 4096 };
+struct dti_unrotate_args {
+    unsigned group; /* 4 to DTI_UNROTATE_MOST */
+    int middle;
+    float scale;
+};
+typedef void dti_rotate_fn(float *y, const float *x, size_t groups, unsigned group);
+typedef void dti_unrotate_fn(const struct dti_unrotate_args *args, float *y,
+                             const unsigned char *codes, size_t groups);
+
 /* The layout of a block's codes. */
 enum dti_block_order {
     DTI_BLOCK_LOW,   /* packed, element 0 in the lowest bits (DTI_PACKING_LOW) */
@@ -129,6 +151,8 @@ struct dti_quant_kernel {
         DTI_QUANT_AFFINE,
         DTI_QUANT_AFFINE_BACK,
         DTI_QUANT_BIASED_BACK,
+        DTI_QUANT_ROTATE,
+        DTI_QUANT_UNROTATE,
         DTI_QUANT_BLOCKS,
         DTI_QUANT_BLOCKS_BACK
     } work;
@@ -142,6 +166,8 @@ struct dti_quant_kernel {
         dti_affine_quantize_fn *affine;
         dti_affine_dequantize_fn *affine_back;
         dti_biased_dequantize_fn *biased_back;
+        dti_rotate_fn *rotate;
+        dti_unrotate_fn *unrotate;
         dti_blocks_quantize_fn *blocks;
         dti_blocks_dequantize_fn *blocks_back;
     } run;
@@ -155,6 +181,7 @@ const struct dti_quant_kernel *dti_quant_find_range(bool columns, enum dti_level
 const struct dti_quant_kernel *dti_quant_find_affine(bool back, const struct dti_affine_args *args,
                                                      enum dti_level allowed);
 const struct dti_quant_kernel *dti_quant_find_biased(enum dti_level allowed);
+const struct dti_quant_kernel *dti_quant_find_rotate(bool back, enum dti_level allowed);
 const struct dti_quant_kernel *dti_quant_find_blocks(bool back, const struct dti_block_args *args,
                                                      enum dti_level allowed);
 

@@ -11,6 +11,8 @@
 #define QUANT_AFFINE(function, codes, columns, level)       dti_affine_quantize_fn function;
 #define QUANT_AFFINE_BACK(function, codes, columns, level)  dti_affine_dequantize_fn function;
 #define QUANT_BIASED_BACK(function, level)                  dti_biased_dequantize_fn function;
+#define QUANT_ROTATE(function, level)                       dti_rotate_fn function;
+#define QUANT_UNROTATE(function, level)                     dti_unrotate_fn function;
 #define QUANT_BLOCKS(function, formats, orders, level)      dti_blocks_quantize_fn function;
 #define QUANT_BLOCKS_BACK(function, formats, orders, level) dti_blocks_dequantize_fn function;
 #include "kernels/quant/quant_kernels.def"
@@ -19,6 +21,8 @@
 #undef QUANT_AFFINE
 #undef QUANT_AFFINE_BACK
 #undef QUANT_BIASED_BACK
+#undef QUANT_ROTATE
+#undef QUANT_UNROTATE
 #undef QUANT_BLOCKS
 #undef QUANT_BLOCKS_BACK
 

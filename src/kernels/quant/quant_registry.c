@@ -22,6 +22,9 @@ enum { ALL_BLOCKS = (1 << DTI_BLOCK_COUNT) - 1, ALL_ORDERS = (1 << (DTI_BLOCK_BY
      .run = {.affine_back = (function)}},
 #define QUANT_BIASED_BACK(function, level) \
     {ROW(function, BIASED_BACK, level), .run = {.biased_back = (function)}},
+#define QUANT_ROTATE(function, level) {ROW(function, ROTATE, level), .run = {.rotate = (function)}},
+#define QUANT_UNROTATE(function, level) \
+    {ROW(function, UNROTATE, level), .run = {.unrotate = (function)}},
 #define QUANT_BLOCKS(function, blocks_, orders_, level)                      \
     {ROW(function, BLOCKS, level), .blocks = (blocks_), .orders = (orders_), \
      .run = {.blocks = (function)}},
@@ -89,6 +92,11 @@ const struct dti_quant_kernel *dti_quant_find_affine(bool back, const struct dti
 const struct dti_quant_kernel *dti_quant_find_biased(enum dti_level allowed)
 {
     RETURN_FIRST(rows[i].work == DTI_QUANT_BIASED_BACK);
+}
+
+const struct dti_quant_kernel *dti_quant_find_rotate(bool back, enum dti_level allowed)
+{
+    RETURN_FIRST(rows[i].work == (back ? DTI_QUANT_UNROTATE : DTI_QUANT_ROTATE));
 }
 
 const struct dti_quant_kernel *dti_quant_find_blocks(bool back, const struct dti_block_args *args,

@@ -153,9 +153,7 @@ def comfy():
 def comfy_refused():
     codes, scale = random_int8((128, 64)), np.ones((), F32)
     parts = {"l.weight": codes, "l.weight_scale": scale}
-    for form, words in (({"format": "convrot_w4a4"}, "'convrot_w4a4', which is not supported"),
-                        ({"format": "int8_tensorwise", "convrot": True}, "with convrot"),
-                        ({"format": "int8_tensorwise", "params": {"convrot": 1}}, "with convrot"),
+    for form, words in (({"format": "asym_w4a8_int8"}, "'asym_w4a8_int8', which is not supported"),
                         ({"format": "int8_blockwise", "group_size": 32}, "blocks of 32 x 32"),
                         ({"format": "int8_blockwise", "group_size": "64"}, "blocks of"),
                         ({"format": "int8_blockwise", "group_size": -1}, "blocks of"),
