@@ -23,6 +23,8 @@ enum dti_transcode_layout {
 #define DTI_TRANSCODE_PLAIN_ZEROS "gptq_v2"
 #define DTI_TRANSCODE_SCALES_16   "gptq, gptq_v2, awq and compressed-tensors"
 const char *dti_transcode_layout_name(enum dti_transcode_layout layout);
+/* The name of a mode of mlx; DTI_BLOCK_COUNT: affine. */
+const char *dti_transcode_mode_name(enum dti_block mode);
 /* Whether mxfp4 is converted to nvfp4 for it. */
 bool dti_transcode_layout_has_nvfp4(enum dti_transcode_layout layout);
 /* Whether it supports integers with groups. */
@@ -31,6 +33,8 @@ bool dti_transcode_layout_has_integers(enum dti_transcode_layout layout);
 struct dti_file_transcode_request {
     enum dti_transcode_layout layout;
     bool nvfp4;              /* convert mxfp4 to nvfp4 */
+    bool moded;              /* fail for codes of another mode than `mode` */
+    enum dti_block mode;     /* of mlx; DTI_BLOCK_COUNT: affine integers */
     bool lossless;           /* fail unless all numbers stay the same */
     bool reconcile;          /* instead of all that: each tensor keeps its layout, and those that
                               * loaders fuse get one tensor scale. The dequantization has no
@@ -89,6 +93,8 @@ const struct dti_dequant_form *dti_file_transcode_form(const struct dti_file_tra
                                                        size_t origin);
 const struct dti_transcode_verdict *dti_file_transcode_verdict(
     const struct dti_file_transcode *transcode, size_t origin);
+/* Number of scales of activations that are not in the view, since the layout has none. */
+size_t dti_file_transcode_inputs_left_out(const struct dti_file_transcode *transcode);
 const struct dti_file_transcode_request *dti_file_transcode_request(
     const struct dti_file_transcode *transcode);
 const struct dti_reconciled *dti_file_transcode_reconciled(
