@@ -143,6 +143,8 @@ FILE_CASES = [(MEASURED + ["--compare", "before.json"], 0, "dtinfo.bench_table/1
                "dtinfo.transcode/1"),
               (["transcode", "gpt_oss.safetensors", "--to", "gpt-oss", "--dry-run"], 0,
                "dtinfo.transcode/1"),
+              (["transcode", "fused", "--reconcile", "-o", "t2.safetensors", "--force"], 0, "dtinfo.transcode/1"),
+              (["check", "fused", "--quantized", "--fused", "q_proj,o_proj"], 1, "dtinfo.check/1"),
               (["transcode", "gpt_oss.safetensors", "--to", "fp16", "--dry-run"], 0, "dtinfo.dequant/1"),
               (["transcode", "comfy.safetensors", "--to", "compressed-tensors", "--only", "model.e.*",
                 "--require-lossless", "--dry-run"], 1, "dtinfo.error/1"),
@@ -233,6 +235,7 @@ def make_files(folder):
     for name, option in (("model", []), ("single", ["--single"]), ("others", ["--others"]),
                          ("hostile", ["--hostile"])):
         subprocess.run([sys.executable, str(script), str(folder / name)] + option, check=True)
+    subprocess.run([sys.executable, str(script.parent / "make_fused.py"), str(folder / "fused"), "modelopt", "1", "1"], check=True)
     for name in ("gpt_oss.safetensors", "comfy.safetensors"):
         shutil.copy(script.parent.parent / "data" / name, folder)
 

@@ -322,6 +322,7 @@ static enum dti_status check_reconcile(const struct transcode_args *args, struct
 {
     const char *const other = args->to_given      ? "--to"
                               : args->dtype_given ? "--dtype"
+                              : args->mode_given  ? "--mode"
                               : args->scale_given ? "--scale-dtype"
                               : args->like_given  ? "--like"
                                                   : NULL;

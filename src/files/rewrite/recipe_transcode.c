@@ -155,10 +155,10 @@ static void warn_of_mlx(const struct dti_rewrite *rewrite)
 static enum dti_status warn(const struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     (void)reterr;
-    if (!reconciles(rewrite)) {
-        warn_of_caches(rewrite);
-        warn_of_mlx(rewrite);
-    }
+    if (reconciles(rewrite))
+        return DTI_OK;
+    warn_of_caches(rewrite);
+    warn_of_mlx(rewrite);
     return DTI_OK;
 }
 
