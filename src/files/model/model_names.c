@@ -90,8 +90,11 @@ struct name_parts {
 
 static bool is_suffix(const char *text, size_t length)
 {
-    return (length == 7 && memcmp(text, ".weight", 7) == 0) ||
-           (length == 5 && memcmp(text, ".bias", 5) == 0);
+    static const char *const suffixes[] = {".weight", ".bias", ".scale", ".input_scale"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        found = found || (strlen(suffixes[i]) == length && memcmp(text, suffixes[i], length) == 0);
+    return found;
 }
 
 static size_t count_digits(const char *text, size_t length)
@@ -144,12 +147,14 @@ static bool fill(struct dti_model_name *ret, const char *pattern, const struct n
     return fits && append(ret, parts->suffix, parts->suffix_length);
 }
 
-static enum dti_model_change change_of(enum dti_model_arch arch, int kind, size_t suffix)
+/* Scales of a whole tensor have no rows. */
+static enum dti_model_change change_of(enum dti_model_arch arch, int kind, const char *suffix)
 {
     const int changes = archs[arch].changes;
-    if (changes == SHIFTS && kind == NORM && suffix == sizeof ".weight" - 1)
+    const bool weight = suffix[1] == 'w', has_rows = weight || suffix[1] == 'b';
+    if (changes == SHIFTS && kind == NORM && weight)
         return DTI_MODEL_PLUS_ONE;
-    if (changes == PERMUTES && (kind == Q || kind == K))
+    if (changes == PERMUTES && (kind == Q || kind == K) && has_rows)
         return kind == Q ? DTI_MODEL_PERMUTED_Q : DTI_MODEL_PERMUTED_K;
     return DTI_MODEL_SAME;
 }
@@ -162,8 +167,7 @@ static bool look(struct dti_model_name *ret, enum dti_model_arch arch, const cha
         if (!(rows[i].archs >> arch & 1) ||
             !match(to_gguf ? rows[i].hf : rows[i].gguf, name, length, &parts))
             continue;
-        *ret =
-            (struct dti_model_name){.change = change_of(arch, rows[i].kind, parts.suffix_length)};
+        *ret = (struct dti_model_name){.change = change_of(arch, rows[i].kind, parts.suffix)};
         return fill(ret, to_gguf ? rows[i].gguf : rows[i].hf, &parts);
     }
     return false;
