@@ -53,15 +53,14 @@ static enum dti_status fail_unknown(const struct dti_rewrite_job *job, const cha
     size_t used = 0;
     if (length == 0)
         return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_SET_ARCHITECTURE,
-                               "a gguf file has the key-values of a model, and %s names no "
-                               "architecture",
-                               config->there ? config->label : "no config.json next to the input");
+                               "a gguf file has the key-values of a model, and %s%s",
+                               config->there ? config->label : "there is no config.json next to ",
+                               config->there ? " names no architecture" : "the input");
     for (unsigned i = 0; i < DTI_MODEL_ARCHS && used < sizeof archs; i++)
         used += (size_t)snprintf(archs + used, sizeof archs - used, "%s%s", i > 0 ? ", " : "",
                                  dti_model_arch_name((enum dti_model_arch)i));
     return dti_fail_remedy(reterr, DTI_WRONG_KIND, DTI_REMEDY_SET_ARCHITECTURE,
-                           "%s: the architecture %s has no table of names and keys here, which %s "
-                           "have",
+                           "%s: no names and keys are known for the architecture %s, only for %s",
                            config->label, DTI_QUOTED(class, length), archs);
 }
 
@@ -138,7 +137,10 @@ static enum dti_status make_view(struct dti_rewrite_job *job, struct dti_contain
                                  const struct gguf_choice *choice, struct dti_error *reterr)
 {
     struct dti_gguf_job *const gguf = &job->gguf;
+    const struct dti_model_member *const tied =
+        dti_model_config_find(&gguf->config, "tie_word_embeddings");
     const struct dti_model_view_request request = {
+        .untied = tied && tied->json[0] == 'f',
         .select = job->tensors->select,
         .arch = choice->arch,
         .word = choice->word,
@@ -201,11 +203,20 @@ static enum dti_status match_template(struct dti_rewrite_job *job, struct dti_co
     return DTI_OK;
 }
 
+static void use_view(struct dti_rewrite_job *job, struct dti_container **seen)
+{
+    struct dti_rewrite_request *const request = &job->request;
+    request->whole = *seen;
+    request->places = dti_model_view_places(job->gguf.view);
+    request->model_view = job->gguf.view;
+    request->select = NULL; /* the view has only what is selected */
+    *seen = dti_model_view_container(job->gguf.view);
+}
+
 static enum dti_status make_model(struct dti_rewrite_job *job, struct dti_container **seen,
                                   struct dti_error *reterr)
 {
     struct dti_gguf_job *const gguf = &job->gguf;
-    struct dti_rewrite_request *const request = &job->request;
     struct gguf_choice choice;
     enum dti_status status =
         dti_gguf_edits_apply(&gguf->stated, job->model, label, &gguf->given, reterr);
@@ -224,13 +235,22 @@ static enum dti_status make_model(struct dti_rewrite_job *job, struct dti_contai
         status = make_pairs(job, job->model, reterr);
     if (status != DTI_OK || !gguf->view)
         return status;
-    request->whole = *seen;
-    request->places = dti_model_view_places(gguf->view);
-    request->model_view = gguf->view;
-    request->select = NULL; /* the view has only what is selected */
-    *seen = dti_model_view_container(gguf->view);
+    use_view(job, seen);
     warn_of_choice(job, &choice);
-    return dti_model_view_settle(gguf->view, request->model, reterr);
+    return dti_model_view_settle(gguf->view, job->request.model, reterr);
+}
+
+/* From GGUF to another kind of file: the shapes that GGUF could not hold come back. */
+static enum dti_status restore_shapes(struct dti_rewrite_job *job, struct dti_container **seen,
+                                      struct dti_error *reterr)
+{
+    if (!dti_is_gguf(job->container->kind) || job->request.transcode)
+        return DTI_OK;
+    const enum dti_status status =
+        dti_model_view_shapes(&job->gguf.view, *seen, job->tensors->select, reterr);
+    if (status == DTI_OK && job->gguf.view)
+        use_view(job, seen);
+    return status;
 }
 
 enum dti_status dti_gguf_job_apply(struct dti_rewrite_job *job, struct dti_container **seen,
@@ -241,7 +261,7 @@ enum dti_status dti_gguf_job_apply(struct dti_rewrite_job *job, struct dti_conta
     const bool states = args->set.count > 0 || args->set_from;
     job->request.model = job->model ? job->model : job->container;
     if (!dti_is_gguf(job->target.kind))
-        return !states ? DTI_OK
+        return !states ? restore_shapes(job, seen, reterr)
                        : dti_fail(reterr, DTI_USAGE,
                                   "--%s is for gguf files; give -o a name that ends in .gguf",
                                   args->set.count > 0 ? "set" : "set-from");

@@ -177,9 +177,10 @@ static enum dti_status put_all(struct dti_buffer *text, const struct dti_gguf_ed
     for (size_t i = 0; i < edits->count && status == DTI_OK; i++) {
         const char *const key = edits->text.data + edits->list[i].at;
         size_t at;
-        if (!find(edits, &order, key, edits->list[i].key_length, &at) || at != i || used[i])
+        if (!find(edits, &order, key, edits->list[i].key_length, &at) || used[at])
             continue;
-        put_edit(text, edits, i);
+        put_edit(text, edits, at); /* in the place of the first of equal keys */
+        used[at] = true;
         count++;
     }
     if (status == DTI_OK && !text->failed)

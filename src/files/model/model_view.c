@@ -7,6 +7,7 @@
 #include "files/model/model_view_parts.h"
 #include "files/stored/tensor_choice.h"
 #include "util/checked.h"
+#include "util/json/json_read.h"
 #include "util/run/allocate.h"
 #include "util/text/ascii.h"
 #include "util/text/glob.h"
@@ -125,21 +126,22 @@ static enum dti_status translate(struct view_work *work, size_t at, struct dti_t
     return DTI_OK;
 }
 
+static const char shape_key[] = "comfy.gguf.orig_shape.";
+
 /* Folds leading dimensions, and records the shape as ComfyUI-GGUF reads it. */
 static enum dti_status fold(struct view_work *work, struct dti_tensor *tensor,
                             struct dti_model_tensor *own, struct dti_error *reterr)
 {
-    static const char key[] = "comfy.gguf.orig_shape.";
     struct dti_gguf_edits *const edits = work->edits;
     uint64_t *const shape = dti_pool_array(&work->made->pool, RANK_MAX, sizeof *shape);
-    char *const name = dti_malloc(sizeof key + tensor->name_length);
+    char *const name = dti_malloc(sizeof shape_key + tensor->name_length);
     if (!shape || !name) {
         dti_free(name);
         return dti_no_memory(reterr);
     }
-    memcpy(name, key, sizeof key - 1);
-    memcpy(name + sizeof key - 1, tensor->name, tensor->name_length);
-    dti_gguf_edits_begin(edits, name, sizeof key - 1 + tensor->name_length);
+    memcpy(name, shape_key, sizeof shape_key - 1);
+    memcpy(name + sizeof shape_key - 1, tensor->name, tensor->name_length);
+    dti_gguf_edits_begin(edits, name, sizeof shape_key - 1 + tensor->name_length);
     dti_free(name);
     dti_gguf_value_array(&edits->text, DTI_GGUF_INT32, tensor->shape, tensor->rank);
     dti_gguf_edits_end(edits);
@@ -300,12 +302,73 @@ enum dti_status dti_model_view_new(struct dti_model_view **ret, struct dti_conta
     made->container = container;
     made->arch = request->arch;
     made->whole = !request->select;
+    made->untied = request->untied;
     const enum dti_status status = make(&work, reterr);
     if (status == DTI_OK)
         *ret = made;
     else
         dti_model_view_free(made);
     return status;
+}
+
+/* Reads an array of at most eight dimensions; metadata has no more of an array. False: it is none,
+ * or not of as many elements. */
+static bool read_shape(struct dti_model_view *made, const struct dti_metadata *entry,
+                       struct dti_tensor *tensor)
+{
+    enum { MOST = 8 };
+    uint64_t *const shape = dti_pool_array(&made->pool, MOST, sizeof *shape);
+    struct dti_json_reader json;
+    enum dti_json_token token;
+    uint64_t product = 1;
+    unsigned rank = 0;
+    bool good = shape && entry->kind == DTI_METADATA_ARRAY && entry->count <= MOST;
+    dti_json_reader_init(&json, entry->value, entry->value_length);
+    good = good && dti_json_next(&json, &token) && token == DTI_JSON_ARRAY;
+    while (good && dti_json_next(&json, &token) && token == DTI_JSON_NUMBER && rank < MOST)
+        good = dti_json_u64(&json, &shape[rank]) && dti_mul_u64(product, shape[rank++], &product);
+    dti_json_reader_free(&json);
+    if (!good || rank != entry->count || product != tensor->elements)
+        return false;
+    tensor->shape = shape;
+    tensor->rank = rank;
+    return true;
+}
+
+enum dti_status dti_model_view_shapes(struct dti_model_view **ret, struct dti_container *container,
+                                      const char *select, struct dti_error *reterr)
+{
+    enum { BEFORE = sizeof shape_key - 1 };
+    const struct dti_model_view_request request = {.select = select, .arch = DTI_MODEL_ARCHS};
+    struct dti_gguf_edits unused;
+    struct dti_name_order order;
+    struct dti_model_view *made = NULL;
+    bool found = false;
+    *ret = NULL;
+    dti_gguf_edits_init(&unused);
+    enum dti_status status = dti_model_view_new(&made, container, &request, &unused, reterr);
+    dti_gguf_edits_free(&unused);
+    if (status != DTI_OK)
+        return status;
+    if (!dti_name_order_of(&order, made->view.tensors, made->view.tensor_count,
+                           DTI_NAMED(struct dti_tensor, name))) {
+        dti_model_view_free(made);
+        return dti_no_memory(reterr);
+    }
+    for (size_t i = 0; i < container->metadata_count; i++) {
+        const struct dti_metadata *const entry = &container->metadata[i];
+        size_t at;
+        if (entry->key_length > BEFORE && memcmp(entry->key, shape_key, BEFORE) == 0 &&
+            dti_name_order_find(&order, entry->key + BEFORE, entry->key_length - BEFORE, &at))
+            found = read_shape(made, entry, &made->view.tensors[at]) || found;
+    }
+    dti_name_order_free(&order);
+    if (!found) {
+        dti_model_view_free(made);
+        made = NULL;
+    }
+    *ret = made;
+    return DTI_OK;
 }
 
 struct dti_container *dti_model_view_container(struct dti_model_view *view)
@@ -316,6 +379,13 @@ struct dti_container *dti_model_view_container(struct dti_model_view *view)
 const size_t *dti_model_view_places(const struct dti_model_view *view)
 {
     return view->places;
+}
+
+const struct dti_tensor *dti_model_view_stored(const struct dti_model_view *view, size_t tensor)
+{
+    const struct dti_model_reading *const reading = view->tensors[tensor].reading;
+    return reading && reading->made ? &view->view.tensors[tensor]
+                                    : &view->container->tensors[view->places[tensor]];
 }
 
 bool dti_model_view_is_fp32(const struct dti_model_view *view, size_t tensor)

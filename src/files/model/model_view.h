@@ -15,6 +15,7 @@ struct dti_model_view_request {
     enum dti_model_arch arch;
     const char *word; /* general.architecture */
     size_t word_length;
+    bool untied;                       /* the output is no copy of the embeddings */
     const struct dti_model_made *made; /* must outlive the view */
     size_t made_count;
 };
@@ -26,6 +27,10 @@ struct dti_model_view;
 enum dti_status dti_model_view_new(struct dti_model_view **ret, struct dti_container *container,
                                    const struct dti_model_view_request *request,
                                    struct dti_gguf_edits *edits, struct dti_error *reterr);
+/* The reverse for a GGUF file: the shapes that its keys "comfy.gguf.orig_shape.NAME" record. *ret
+ * is NULL if it has none that fits. */
+enum dti_status dti_model_view_shapes(struct dti_model_view **ret, struct dti_container *container,
+                                      const char *select, struct dti_error *reterr);
 void dti_model_view_free(struct dti_model_view *view); /* NULL is fine */
 
 /* Before data are read: compares the tensors with the key-values of the new file, and takes from
@@ -43,6 +48,10 @@ bool dti_model_is_image(const char *word, size_t length);
  * no file has). */
 struct dti_container *dti_model_view_container(struct dti_model_view *view);
 const size_t *dti_model_view_places(const struct dti_model_view *view);
+
+/* The tensor of the container that a tensor of the view is made of; itself for one that no file
+ * has. */
+const struct dti_tensor *dti_model_view_stored(const struct dti_model_view *view, size_t tensor);
 
 /* By convention, whatever the dtype or type of the others: it is stored as fp32; it is not encoded
  * as blocks. */

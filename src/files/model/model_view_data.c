@@ -10,6 +10,7 @@
 #include "files/model/model_view_parts.h"
 #include "files/stored/tensor_choice.h"
 #include "util/run/allocate.h"
+#include "util/text/ascii.h"
 
 enum { AT_ONCE = DTI_TILE };
 
@@ -221,6 +222,15 @@ static enum dti_status set_heads(struct dti_model_view *view, uint64_t heads, ui
     return DTI_OK;
 }
 
+static bool has(const struct dti_model_view *view, const char *name)
+{
+    size_t i = 0;
+    while (i < view->view.tensor_count &&
+           !dti_text_is(view->view.tensors[i].name, view->view.tensors[i].name_length, name))
+        i++;
+    return i < view->view.tensor_count;
+}
+
 /* Layers that the names have: the highest number plus 1. */
 static uint64_t count_layers(const struct dti_model_view *view)
 {
@@ -262,6 +272,10 @@ enum dti_status dti_model_view_settle(struct dti_model_view *view,
                         "%s is %" PRIu64 ", and the tensors have %" PRIu64
                         " layers; correct it, or complete the checkpoint",
                         key, layers, there);
+    if (view->whole && view->untied && !has(view, "output.weight"))
+        return dti_fail(reterr, DTI_BAD_INPUT,
+                        "config.json says that the output is no copy of the embeddings, and there "
+                        "is no lm_head.weight; complete the checkpoint");
     (void)snprintf(key, sizeof key, "%s.attention.head_count", arch);
     if (!dti_gguf_integer_of(pairs, key, &heads))
         return fail_key(key, reterr);

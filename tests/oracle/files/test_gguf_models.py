@@ -4,11 +4,13 @@
 tensors of rope; --set and --set-from; ComfyUI's shapes; split files. Judged by gguf-py, its map of names, and
 model_files.py, which is written from llama.cpp's convert_hf_to_gguf.py.
 
-usage: test_gguf_models.py DTINFO
+usage: test_gguf_models.py DTINFO [SOURCES]
 """
+import fnmatch
 import json
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -21,6 +23,7 @@ if gguf is None or numpy is None:
     print("skipped: needs gguf and numpy")
     sys.exit(77)
 import model_files                                       # noqa: E402  (needs gguf)
+import tensor_files                                      # noqa: E402
 
 DTINFO = os.path.abspath(sys.argv[1])
 TYPES = gguf.GGMLQuantizationType
@@ -255,6 +258,8 @@ def check_errors(tally, folder):
     refused("rope scaling", ["dynamic"], 3, config | {"rope_scaling": {"type": "dynamic", "factor": 2}})
     refused("another tensor", ["model.layers.0.extra.weight", "no name in llama.cpp's llama", "--select"], 2,
             tensors=numbers | {"model.layers.0.extra.weight": numpy.ones((2, 32), "f4")})
+    refused("no output", ["lm_head.weight"], 3, config | {"tie_word_embeddings": False},
+            {k: v for k, v in numbers.items() if k != "lm_head.weight"})
     refused("heads", ["heads"], 3, config | {"num_attention_heads": 3})
     refused("layers", ["layers"], 3, config | {"num_hidden_layers": 3})
     refused("a name twice", ["both become", "blk.0.attn_norm.weight"], 3,
@@ -264,7 +269,7 @@ def check_errors(tally, folder):
             {k: v for k, v in model_files.config_of("phi3").items() if k != "original_max_position_embeddings"}, name="phi3")
     (model / "config.json").unlink()
     done = run("quant", model, "q8_0", "-o", out)
-    tally.check("error no config.json", (done.returncode, "no config.json" in done.stderr), (2, True))
+    tally.check("error no config.json", (done.returncode, "no config.json next to" in done.stderr), (2, True))
     # what is missing can be stated
     model_files.write_model(model, "llama", config={k: v for k, v in config.items() if k != "num_hidden_layers"})
     require("quant", model, "q8_0", "-o", out, "--set", "llama.block_count=2")
@@ -295,6 +300,11 @@ def check_images(tally, folder):
         # as ComfyUI-GGUF's loader reads it: an array of int32
         types, value = fields["comfy.gguf.orig_shape.patch_embedding.weight"]
         tally.check("orig_shape", ([t.name for t in types], value), (["ARRAY", "INT32"], struct.pack("<IQ5i", 5, 5, 8, 4, 1, 2, 2)))
+        # and back: the shape returns
+        require("quant", out, "fp32", "--dequant", "-o", folder / "back.safetensors", "--force") if kind == "Q8_0" else \
+            require("cast", out, "fp32", "-o", folder / "back.safetensors", "--force")
+        back = tensor_files.read_file(folder / "back.safetensors")["patch_embedding.weight"]
+        tally.check("the shape returns", (back[1], back[2] == tensors["patch_embedding.weight"].tobytes()), ([8, 4, 1, 2, 2], True))
     done = run("cast", folder / "wan.safetensors", "fp16", "-o", folder / "new.gguf", "--set", "general.architecture=brand_new")
     tally.check("an unknown architecture", (done.returncode, "no names are known" in done.stderr), (0, True))
     tally.part("image models")
@@ -321,13 +331,57 @@ def check_split(tally, folder):
     require("cast", parts / names[1], "fp32", "-o", folder / "joined.gguf", "--keep", "*")
     tally.check("read again", read(folder / "joined.gguf")[0], want[0])
     answer = json.loads(require("inspect", parts / names[0], "--json").stdout)
-    tally.check("inspect", (answer["files"] if isinstance(answer.get("files"), int) else len(answer.get("files", [])) or 3), 3)
+    tally.check("inspect", (len(answer["files"][0]["shards"]), answer["files"][0]["tensor_count"]), (3, len(want[0])))
     tally.part("split files")
+
+
+def rows(name, word):
+    """The rows of a table: lists of what is between commas, quotes removed."""
+    text = (pathlib.Path(sys.argv[2]) / name).read_text()
+    return [[part.strip().strip('"') for part in re.split(r",(?=(?:[^\"]*\"[^\"]*\")*[^\"]*$)", row)]
+            for row in re.findall(rf'^{word}\((.*)\)$', text, re.M)]
+
+
+def check_tables(tally, _):
+    """Names against gguf-py's map of names, types of keys against the methods of its writer."""
+    if len(sys.argv) < 3:
+        return
+    archs = {row[0]: row[1] for row in rows("files/model/model_archs.def", "MODEL_ARCH")}
+    sets = {name: 1 << i for i, name in enumerate(archs)} | {"ALL": (1 << len(archs)) - 1}
+    for name, word in archs.items():
+        arch = next(arch for arch, own in gguf.MODEL_ARCH_NAMES.items() if own == word)
+        names = gguf.get_tensor_name_map(arch, 40)
+        tensors = [gguf.TENSOR_NAMES[tensor].format(bid=37) for tensor in gguf.MODEL_TENSORS[arch]]
+        for hf, own, _, which in rows("files/model/model_names.def", "MODEL_NAME"):
+            if eval(which, {}, sets) & sets[name]:       # pylint: disable=eval-used
+                tally.check(f"{word}: {hf}", own.replace("#", "37"), names.get_name(hf.replace("#", "37")))
+                tally.check(f"{word} has {own}", own.replace("#", "37") in tensors, True)
+        missing = set(tensors) - {own.replace("#", "37") for _, own, _, which in rows("files/model/model_names.def", "MODEL_NAME")
+                                  if eval(which, {}, sets) & sets[name]}   # pylint: disable=eval-used
+        # computed, or of models with experts, or of files with rotary embeddings that no checkpoint has
+        known = {"rope_freqs", "rope_factors_long", "rope_factors_short"}
+        missing = {m for m in missing - known if "exps" not in m and "gate_inp" not in m and "rot_embd" not in m}
+        # phi3's fused projections; tied embeddings
+        allowed = {"phi3": {"blk.37.attn_q", "blk.37.attn_k", "blk.37.attn_v"}}.get(word, set())
+        tally.check(f"{word}: names that the table lacks", missing - allowed, set())
+    globs = rows("containers/gguf/gguf_keys.def", "GGUF_KEY")
+    source = pathlib.Path(gguf.__file__).with_name("gguf_writer.py").read_text()
+    for kind, key in re.findall(r"self\.add_(uint32|uint64|float32|bool|string|array|key_value)\(Keys\.([\w.]+)", source):
+        value = gguf.Keys
+        for part in key.split("."):
+            value = getattr(value, part, None)
+        if not isinstance(value, str):
+            continue
+        text = value.replace("{arch}", "llama").replace("{id}", "0")
+        row = next((row for row in globs if re.fullmatch(fnmatch.translate(row[0]), text)), None)
+        if row and kind != "key_value" and "{" not in text:
+            tally.check(f"type of {text}", row[1], kind.upper())
+    tally.part("tables")
 
 
 def main():
     tally = harness.Tally()
-    for part in (check_models, check_sources, check_options, check_set, check_errors, check_images, check_split):
+    for part in (check_tables, check_models, check_sources, check_options, check_set, check_errors, check_images, check_split):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             if part in (check_split,):
