@@ -44,7 +44,7 @@ static bool has_gguf_names(const struct dti_container *container, enum dti_model
     return false;
 }
 
-/* Nobody says what the model is. */
+/* Nothing says what the model is. */
 static enum dti_status fail_unknown(const struct dti_rewrite_job *job, const char *class,
                                     size_t length, struct dti_error *reterr)
 {

@@ -58,7 +58,7 @@ static enum dti_status fail_missing(struct keys_work *work, const char *key, con
     const size_t length = strcspn(members, ",");
     set_key(work, key);
     return dti_fail_remedy(
-        reterr, DTI_BAD_INPUT, DTI_REMEDY_SET_KEY, "%s has no \"%.*s\", which %s needs",
+        reterr, DTI_BAD_INPUT, DTI_REMEDY_SET_KEY, "%s has no member %.*s, which %s needs",
         work->config->there ? work->config->label : "config.json", (int)length, members, work->key);
 }
 
@@ -79,7 +79,7 @@ static enum dti_status put_member(struct keys_work *work, const char *key,
         return DTI_OK;
     }
     return dti_fail_remedy(reterr, status == DTI_NO_MEMORY ? status : DTI_BAD_INPUT,
-                           DTI_REMEDY_SET_KEY, "%s: \"%.*s\": %s", work->config->label,
+                           DTI_REMEDY_SET_KEY, "%s: member %.*s: %s", work->config->label,
                            (int)(member->path_length < 80 ? member->path_length : 80), member->path,
                            why.text);
 }
@@ -235,11 +235,11 @@ static enum dti_status make_llama3(struct keys_work *work, struct dti_error *ret
     const double high = number_of(work, "high_freq_factor"), turn = 6.283185307179586476925;
     uint64_t dimensions;
     if (!(base > 0 && context > 0 && factor > 0 && low > 0 && high > low))
-        return dti_fail(reterr, DTI_BAD_INPUT,
-                        "%s: the rope scaling llama3 needs \"rope_theta\", \"factor\", "
-                        "\"low_freq_factor\", \"high_freq_factor\" and "
-                        "\"original_max_position_embeddings\", all above 0",
-                        work->config->label);
+        return dti_fail(
+            reterr, DTI_BAD_INPUT,
+            "%s: the rope scaling llama3 needs the members rope_theta, factor, low_freq_factor, "
+            "high_freq_factor and original_max_position_embeddings, all above 0",
+            work->config->label);
     if (!rope_dimensions(work, &dimensions) || dimensions > UINT32_MAX)
         return fail_missing(work, "rope.dimension_count", "head_dim", reterr);
     struct dti_model_made *const made = make(work, "rope_freqs.weight", (dimensions + 1) / 2);
@@ -279,7 +279,7 @@ static enum dti_status make_list(struct keys_work *work, const char *member_name
     dti_buffer_free(&value);
     if (made)
         return DTI_OK;
-    return dti_fail(reterr, DTI_BAD_INPUT, "%s: \"rope_scaling.%s\" has to be %llu numbers%s%s",
+    return dti_fail(reterr, DTI_BAD_INPUT, "%s: member rope_scaling.%s has to be %llu numbers%s%s",
                     work->config->label, member_name, (unsigned long long)wanted,
                     status == DTI_OK ? "" : ": ", status == DTI_OK ? "" : why.text);
 }

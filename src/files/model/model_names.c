@@ -192,14 +192,3 @@ bool dti_model_name_from_gguf(struct dti_model_name *ret, enum dti_model_arch ar
 {
     return look(ret, arch, name, length, false);
 }
-
-bool dti_model_name_row(size_t index, const char **ret_hf, const char **ret_gguf,
-                        unsigned *ret_archs)
-{
-    if (index >= ROWS)
-        return false;
-    *ret_hf = rows[index].hf;
-    *ret_gguf = rows[index].gguf;
-    *ret_archs = rows[index].archs;
-    return true;
-}

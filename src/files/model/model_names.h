@@ -43,11 +43,6 @@ bool dti_model_name_to_gguf(struct dti_model_name *ret, enum dti_model_arch arch
 bool dti_model_name_from_gguf(struct dti_model_name *ret, enum dti_model_arch arch,
                               const char *name, size_t length);
 
-/* A row for a reader of the whole table: both names with '#' for the layer, without ".weight".
- * False after the last. *ret_archs: a set of 1 << enum dti_model_arch. */
-bool dti_model_name_row(size_t index, const char **ret_hf, const char **ret_gguf,
-                        unsigned *ret_archs);
-
 /* The row of the checkpoint's matrix that is row `row` in GGUF. Checkpoints keep the two halves of
  * a head apart (rows i and i + half are a pair of rope), GGUF has the pairs next to each other.
  * head_rows: of one head, even. */

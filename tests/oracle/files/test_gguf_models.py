@@ -174,7 +174,7 @@ KEYS = [("general.architecture=flux", "STRING", "flux"), ("general.alignment=64"
         ("s:arr[str]=x,y", ("ARRAY", "STRING"), ["x", "y"]), ("t:arr[u64]=18446744073709551615", ("ARRAY", "UINT64"), [(1 << 64) - 1]),
         ("u=[true,false]", ("ARRAY", "BOOL"), [True, False]), ("v=a=b", "STRING", "a=b"), ("w:f32=16777217", "FLOAT32", 16777216.0),
         ("x=", "STRING", ""), ("llama.rope.freq_base=10000", "FLOAT32", 10000.0), ("tokenizer.ggml.bos_token_id=1", "UINT32", 1),
-        ("y:arr[f32]=", ("ARRAY", "FLOAT32"), []), ("z=é", "STRING", "é"), ("aa:F32=0.30000001192092896", "FLOAT32", float(numpy.float32(0.3)))]
+        ("y:arr[f32]=", ("ARRAY", "FLOAT32"), []), ("z=\u00e9", "STRING", "\u00e9"), ("aa:F32=0.30000001192092896", "FLOAT32", float(numpy.float32(0.3)))]
 
 
 def check_set(tally, folder):
@@ -214,7 +214,7 @@ def check_set(tally, folder):
     fields = gguf.GGUFReader(folder / "again.gguf").fields
     tally.check("a gguf's own keys", (fields["general.name"].contents(), fields["a"].contents(), fields["a"].types[0].name,
                                       fields["general.architecture"].contents(), fields["z"].contents()),
-                ("new", 7, "INT64", "flux", "é"))
+                ("new", 7, "INT64", "flux", "\u00e9"))
     tally.part("--set")
 
 
