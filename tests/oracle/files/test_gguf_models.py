@@ -123,6 +123,25 @@ def check_sources(tally, folder):
     tally.part("other inputs")
 
 
+def check_quantized(tally, folder):
+    """A quantized checkpoint: its numbers are permuted while they are dequantized."""
+    for name, dtype in (("llama", "int8"), ("gemma2", "mxfp4")):
+        model, codes = folder / name, folder / (name + ".codes")
+        model_files.write_model(model, name)
+        codes.mkdir()
+        (codes / "config.json").write_text((model / "config.json").read_text())
+        require("quant", model / "model.safetensors", dtype, "-o", codes / "model.safetensors", "--keep", "*norm*,*bias*",
+                "--allow-unmatched")
+        require("quant", codes, "fp32", "--dequant", "-o", folder / "plain.safetensors", "--force")
+        numbers = {key: numpy.frombuffer(raw, "<f4").reshape(shape)
+                   for key, (_, shape, raw) in tensor_files.read_file(folder / "plain.safetensors").items()}
+        want = model_files.converted(name, numbers)
+        for command, kind in ((["q8_0"], "Q8_0"), (["fp32", "--dequant"], "F32"), (["fp16", "--dequant", "--threads", "2"], "F16")):
+            require("quant", codes, *command, "-o", folder / "q.gguf", "--force", "--max-memory", "64KiB")
+            check_tensors(tally, f"{dtype} of {name} to {kind}", read(folder / "q.gguf")[0], want, kind)
+    tally.part("quantized inputs")
+
+
 def check_options(tally, folder):
     model = folder / "llama"
     numbers = model_files.write_model(model, "llama")
@@ -381,7 +400,7 @@ def check_tables(tally, _):
 
 def main():
     tally = harness.Tally()
-    for part in (check_tables, check_models, check_sources, check_options, check_set, check_errors, check_images, check_split):
+    for part in (check_tables, check_models, check_sources, check_quantized, check_options, check_set, check_errors, check_images, check_split):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             if part in (check_split,):
