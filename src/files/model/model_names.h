@@ -44,6 +44,9 @@ bool dti_model_name_to_gguf(struct dti_model_name *ret, enum dti_model_arch arch
 bool dti_model_name_from_gguf(struct dti_model_name *ret, enum dti_model_arch arch,
                               const char *name, size_t length);
 
+/* Whether llama.cpp computes a tensor of this name in a checkpoint, so that GGUF has none. */
+bool dti_model_name_is_computed(const char *name, size_t length);
+
 /* The row of the checkpoint's matrix that is row `row` in GGUF. Checkpoints keep the two halves of
  * a head apart (rows i and i + half are a pair of rope), GGUF has the pairs next to each other.
  * head_rows: of one head, even. */

@@ -150,6 +150,16 @@ def check_options(tally, folder):
     got = read(folder / "types.gguf")[0]
     tally.check("--type", got["output.weight"][::2], ("BF16", encoded(want["output.weight"], "BF16")))
     tally.check("--keep", got["token_embd.weight"][::2], ("BF16", encoded(want["token_embd.weight"], "BF16")))
+    writer = gguf.GGUFWriter(folder / "qwen.gguf", "qwen2")
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    old = dict(numbers) | {f"model.layers.{i}.self_attn.rotary_emb.inv_freq": numpy.ones(8, "f4") for i in range(2)}
+    model_files.write_model(folder / "old", "llama", tensors=old)
+    done = run("quant", folder / "old", "q8_0", "-o", folder / "old.gguf")
+    tally.check("computed tensors", (done.returncode, "2 tensors of rotary embeddings are left out" in done.stderr), (0, True))
+    check_tensors(tally, "an old checkpoint", read(folder / "old.gguf")[0], want, "Q8_0")
     # a template gives the tokenizer, the order and all keys; its names are GGUF's, those of the input are not
     writer = gguf.GGUFWriter(folder / "template.gguf", "llama")
     model_files.put_keys(writer, "llama", 0)
@@ -163,12 +173,15 @@ def check_options(tally, folder):
     writer.close()
     done = run("quant", model, "q8_0", "-o", folder / "from.gguf", "--template", folder / "template.gguf",
                "--set", "general.name=tiny", "--set", "llama.rope.freq_base=1e4")
-    tally.check("--template", (done.returncode, "tokenizer" in done.stderr), (0, False))
+    tally.check("--template", (done.returncode, "has no tokenizer" in done.stderr), (0, False))
     got, fields = read(folder / "from.gguf")
     check_tensors(tally, "--template", got, want, "Q8_0")
     tally.check("the template's order", list(got), list(reversed(want)))
     tally.check("the template's tokenizer", fields["tokenizer.ggml.model"][1][8:], b"llama")
     tally.check("a key in place of the template's", struct.unpack("<f", fields["llama.rope.freq_base"][1]), (1e4,))
+    tally.check("fewer tokens than rows", "2 tokens and token_embd.weight 96 rows" in done.stderr, True)
+    done = run("quant", folder / "llama", "q8_0", "-o", folder / "no.gguf", "--template", folder / "qwen.gguf")
+    tally.check("a template of another architecture", (done.returncode, "the template is of the architecture 'qwen2'" in done.stderr), (2, True))
     # a vocabulary without tensors
     writer = gguf.GGUFWriter(folder / "vocabulary.gguf", "llama")
     writer.add_tokenizer_model("gpt2")
@@ -349,6 +362,12 @@ def check_split(tally, folder):
     tally.check("tensors of all parts", together, want[0])
     require("cast", parts / names[1], "fp32", "-o", folder / "joined.gguf", "--keep", "*")
     tally.check("read again", read(folder / "joined.gguf")[0], want[0])
+    require("cast", model, "fp16", "-o", parts / "a.gguf", "--max-shard-size", "60KiB", "--set", "general.alignment=256")
+    others = sorted(parts.glob("a-*.gguf"))
+    tally.check("several parts", len(others) > 2, True)
+    for path in others:
+        reader = gguf.GGUFReader(path)
+        tally.check(f"alignment of {path.name}", (reader.alignment, all(t.data_offset % 256 == 0 for t in reader.tensors)), (256, True))
     answer = json.loads(require("inspect", parts / names[0], "--json").stdout)
     tally.check("inspect", (len(answer["files"][0]["shards"]), answer["files"][0]["tensor_count"]), (3, len(want[0])))
     tally.part("split files")
