@@ -120,6 +120,21 @@ def check_sources(tally, folder):
         name: "a.safetensors" if i < 9 else "b.safetensors" for i, name in enumerate(names)}}))
     require("quant", shards, "q8_0", "-o", folder / "shards.gguf")
     check_tensors(tally, "shards", read(folder / "shards.gguf")[0], model_files.converted("llama", numbers), "Q8_0")
+    torch = harness.have("torch")
+    if torch is None:
+        tally.skip("PyTorch files: no torch")
+    else:
+        # the rows of a transposed matrix are not next to each other in the file
+        numbers = model_files.numbers_of("llama")
+        state = {name: torch.from_numpy(array.copy()).bfloat16() for name, array in numbers.items()}
+        for name in state:
+            if name.endswith("q_proj.weight"):
+                state[name] = state[name].t().contiguous().t()
+        model_files.write_model(folder / "torch", "llama")
+        (folder / "torch" / "model.safetensors").unlink()
+        torch.save(state, folder / "torch" / "pytorch_model.bin")
+        require("cast", folder / "torch" / "pytorch_model.bin", "fp16", "-o", folder / "torch.gguf")
+        check_tensors(tally, "PyTorch", read(folder / "torch.gguf")[0], model_files.converted("llama", numbers), "F16")
     tally.part("other inputs")
 
 
@@ -309,6 +324,30 @@ def check_errors(tally, folder):
     tally.part("errors")
 
 
+def check_mutations(tally, folder):
+    """Bytes of config.json and of a file of --set-from are changed at random: an answer or a message, never a crash."""
+    random = numpy.random.default_rng(3)
+    names = ["llama", "qwen2", "phi3", "gemma2"]
+    for name in names:
+        model_files.write_model(folder / name, name)
+    for i in range(40 if harness.QUICK else 200):
+        model = folder / names[i % len(names)]
+        if i % 5 == 4:
+            path, options = folder / "keys.json", ["--set-from", folder / "keys.json"]
+            text = bytearray(b'{"general.name": "x", "a:arr[i32]": [1, 2, -3], "b": 1.5e-3, "c": ["\\u00e9", "y"], "d:u64": 5}')
+        else:
+            path, options = model / "config.json", []
+            text = bytearray(json.dumps(model_files.config_of(model.name)).encode())
+        for at in random.integers(0, len(text), random.integers(1, 4)):
+            text[at] = random.choice(list(b'{}[]",:0123456789.-+eEnul \\x'))
+        path.write_bytes(text)
+        done = run("quant", model, "q8_0", "-o", folder / "out.gguf", "--force", *options)
+        lines = [line for line in done.stderr.splitlines() if "no tokenizer" not in line]
+        tally.check(f"mutation {i} of {path.name}: {done.stderr[-200:]}", (done.returncode in (0, 2, 3), len(lines) <= 1), (True, True))
+        model_files.write_model(model, model.name)
+    tally.part("mutations")
+
+
 def check_images(tally, folder):
     random = numpy.random.default_rng(5)
     tensors = {"patch_embedding.weight": random.standard_normal((8, 4, 1, 2, 2)).astype("f4"),
@@ -419,7 +458,7 @@ def check_tables(tally, _):
 
 def main():
     tally = harness.Tally()
-    for part in (check_tables, check_models, check_sources, check_quantized, check_options, check_set, check_errors, check_images, check_split):
+    for part in (check_tables, check_models, check_sources, check_quantized, check_options, check_set, check_errors, check_mutations, check_images, check_split):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             if part in (check_split,):
