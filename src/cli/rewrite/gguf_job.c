@@ -82,9 +82,9 @@ static enum dti_status choose(struct dti_rewrite_job *job, const struct dti_cont
     size_t length;
     const enum dti_model_arch from_config =
         dti_model_config_arch(&job->gguf.config, &class, &length);
-    *ret = (struct gguf_choice){.arch = DTI_MODEL_ARCHS};
-    if (!stated && from_config == DTI_MODEL_ARCHS)
-        return fail_unknown(job, class, length, reterr);
+    *ret = (struct gguf_choice){.word = "", .arch = DTI_MODEL_ARCHS};
+    if (!stated && from_config == DTI_MODEL_ARCHS) /* a template may lack it, too */
+        return job->model ? DTI_OK : fail_unknown(job, class, length, reterr);
     if (stated && stated->kind != DTI_METADATA_STRING)
         return dti_fail(reterr, DTI_USAGE, "general.architecture is a string, as in flux");
     ret->word = stated ? stated->value : dti_model_arch_name(from_config);
@@ -96,8 +96,13 @@ static enum dti_status choose(struct dti_rewrite_job *job, const struct dti_cont
                                "the template is of the architecture %s, and %s says %s",
                                DTI_QUOTED(ret->word, ret->length), job->gguf.config.label,
                                dti_model_arch_name(from_config));
-    if (arch < DTI_MODEL_ARCHS &&
-        (dti_model_names_apply(seen, arch) || !has_gguf_names(seen, arch)))
+    if (arch == DTI_MODEL_ARCHS)
+        return DTI_OK;
+    /* a template with tensors may have any names, if both have the same */
+    const bool applies = dti_model_names_apply(seen, arch);
+    const bool same = job->model && job->model->tensor_count > 0 &&
+                      (!applies || dti_model_names_apply(job->model, arch));
+    if (!same && (applies || !has_gguf_names(seen, arch)))
         ret->arch = arch;
     return DTI_OK;
 }
@@ -163,8 +168,9 @@ static enum dti_status put_keys(struct dti_rewrite_job *job, const struct gguf_c
 {
     struct dti_gguf_job *const gguf = &job->gguf;
     enum dti_status status = DTI_OK;
-    if (!job->model) {
+    if (choice->length > 0 && !(job->model && dti_gguf_pair_of(job->model, "general.architecture")))
         dti_gguf_edits_string(&gguf->all, "general.architecture", choice->word, choice->length);
+    if (!job->model) {
         if (choice->arch < DTI_MODEL_ARCHS)
             dti_gguf_edits_string(&gguf->all, "general.type", "model", 5);
         dti_gguf_edits_number(&gguf->all, "general.file_type", DTI_GGUF_UINT32, 0);
