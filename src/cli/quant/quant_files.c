@@ -377,7 +377,7 @@ bool dti_quant_is_gguf(const struct quant_args *args, char **operands, int count
     const int files = args->transfer.input ? 0 : 1;
     if (args->transfer.output)
         return dti_is_gguf(dti_container_named(args->transfer.output)) && !args->transfer.as_given;
-    return args->tensors.model ||
+    return dti_quant_given(args, "template set set-from") ||
            (args->types && !args->recipe.layout_given && count > files &&
             dti_gguf_type_named(operands[files])) ||
            (count > files && dti_gguf_type_named(operands[files]) &&
@@ -415,6 +415,11 @@ static enum dti_status read_type(const char *word, size_t length, bool numbers,
         *ret = type;
         return DTI_OK;
     }
+    if (!type && !numbers && length < sizeof name &&
+        dti_format_lookup(name, &format, NULL, NULL) == DTI_OK && dti_format_is_float(&format) &&
+        dti_gguf_type_storing(format.id))
+        return dti_fail_remedy(reterr, DTI_WRONG_KIND, DTI_REMEDY_STORE_NUMBERS,
+                               "%s is no quantized type of gguf files", format.name);
     const struct dti_gguf_type *const most = mixture_of(word, length);
     if (most)
         return dti_fail_word(reterr, DTI_WRONG_KIND, word, length,
@@ -518,6 +523,7 @@ static const struct dti_rewrite_command gguf_command = {
     .example = "as in 'dtinfo quant model.gguf q8_0 -o model.q8_0.gguf'",
     .no_file = "no file to quantize",
     .regular = true,
+    .states = true,
     .kept = gguf_kept,
     .open = open_view,
     .describe = describe,
@@ -610,12 +616,14 @@ static const char *const dequant_kept[DTI_FATE_COUNT] = {
     [DTI_FATE_ONLY] = "kept: not in --quant-only",
     [DTI_FATE_INTEGER] = "kept: no scales",
     [DTI_FATE_COMPLEX] = "kept: complex",
+    [DTI_FATE_CONVENTION] = "fp32 by convention",
 };
 
 static const struct dti_rewrite_command dequant_command = {
     .verb = "dequantized",
     .example = "as in 'dtinfo quant model.gguf bf16 --dequant -o model.safetensors'",
     .no_file = "no file to read",
+    .states = true,
     .kept = dequant_kept,
     .open = dti_dequant_view,
     .document = dti_document_dequant,

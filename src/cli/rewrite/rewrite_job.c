@@ -16,7 +16,9 @@
 /* Whether the output is GGUF although it has no name. */
 static bool makes_gguf(const struct dti_rewrite_job *job)
 {
-    return !job->out_path && (job->model || job->request.recipe == DTI_RECIPE_ENCODE);
+    const struct dti_tensor_args *const args = job->tensors;
+    return !job->out_path && (job->model || args->set.count > 0 || args->set_from ||
+                              job->request.recipe == DTI_RECIPE_ENCODE);
 }
 
 static enum dti_container_kind form_of(const struct dti_rewrite_job *job)
@@ -100,8 +102,9 @@ static enum dti_status check_shared(const struct dti_rewrite_job *job, struct dt
 
 static enum dti_status choose_target(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
-    enum dti_status status = dti_file_target_choose(job->container, job->model, job->out_path,
-                                                    form_of(job), &job->target, reterr);
+    enum dti_status status =
+        dti_file_target_choose(job->container, job->model, job->out_path, form_of(job),
+                               job->command->states, &job->target, reterr);
     if (status == DTI_OK)
         status = check_gguf(job, reterr);
     if (status != DTI_OK)
@@ -129,23 +132,6 @@ static enum dti_status open_template(struct dti_rewrite_job *job, struct dti_err
                     "%s is %s, and a template is a gguf file of the same model; leave out "
                     "--template",
                     dti_quote(quoted, path, strlen(path)), dti_container_name(job->model->kind));
-}
-
-/* Its tensors, matched to the order of the template. */
-static enum dti_status match_template(struct dti_rewrite_job *job, struct dti_container **seen,
-                                      struct dti_error *reterr)
-{
-    struct dti_rewrite_request *const request = &job->request;
-    request->model = job->model ? job->model : job->container;
-    if (!job->model)
-        return DTI_OK;
-    const enum dti_status status = dti_model_template_init(&job->match, *seen, job->model, reterr);
-    if (status != DTI_OK)
-        return status;
-    request->whole = *seen;
-    request->places = job->match.places;
-    *seen = &job->match.view;
-    return DTI_OK;
 }
 
 /* Decides the fate of each tensor and the kind of the new files. */
@@ -183,7 +169,7 @@ static enum dti_status plan(struct dti_rewrite_job *job, struct dti_error *reter
             return dti_no_memory(reterr);
         request->part_recipe = job->recipe.data;
     }
-    status = match_template(job, &seen, reterr);
+    status = dti_gguf_job_apply(job, &seen, reterr);
     if (status == DTI_OK)
         status = dti_rewrite_new(&job->rewrite, seen, request, reterr);
     if (status == DTI_OK)
@@ -376,6 +362,7 @@ static void end(struct dti_rewrite_job *job)
     dti_rewrite_free(job->rewrite); /* freed before the container that it reads */
     dti_file_transcode_free(job->request.transcode);
     dti_model_template_free(&job->match);
+    dti_gguf_job_free(&job->gguf);
     dti_file_dequant_free(job->request.dequant);
     dti_container_free(job->container);
     dti_container_free(job->model);
