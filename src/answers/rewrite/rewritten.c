@@ -42,7 +42,7 @@ struct dti_translated dti_translated_of(const struct dti_rewrite *rewrite, size_
 {
     const struct dti_file_transcode *const transcode = rewrite->request.transcode;
     struct dti_file_dequant *const dequant = rewrite->request.dequant;
-    const size_t place = rewrite->tensors[at].source;
+    const size_t place = dti_rewrite_place(rewrite, rewrite->tensors[at].source);
     const size_t origin = dti_file_transcode_origin(transcode, place);
     const struct dti_transcode_verdict *const verdict =
         dti_file_transcode_verdict(transcode, origin);

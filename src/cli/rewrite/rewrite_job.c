@@ -16,7 +16,10 @@
 /* Whether the output is GGUF although it has no name. */
 static bool makes_gguf(const struct dti_rewrite_job *job)
 {
-    return !job->out_path && (job->model || job->request.recipe == DTI_RECIPE_ENCODE);
+    const struct dti_file_transcode *const transcode = job->request.transcode;
+    return !job->out_path &&
+           (job->model || job->request.recipe == DTI_RECIPE_ENCODE ||
+            (transcode && dti_file_transcode_request(transcode)->layout == DTI_TRANSCODE_GGUF));
 }
 
 static enum dti_container_kind form_of(const struct dti_rewrite_job *job)

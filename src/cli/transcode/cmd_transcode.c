@@ -6,22 +6,14 @@
 #include "answers/tensors.h"
 #include "cli/rewrite/dequant_report.h"
 #include "cli/rewrite/rewrite_job.h"
+#include "cli/rewrite/type_rules.h"
 #include "cli/shared/human.h"
 #include "cli/shared/option_rows.h"
 #include "cli/shared/tensor_cells.h"
 #include "cli/shell/option.h"
+#include "util/run/allocate.h"
 
 enum { MOST = 5 }; /* tensors with changed numbers that are listed without -v */
-
-/* The parts of a tensor in the new file, in bytes. */
-static uint64_t bytes_of(const struct dti_rewrite *rewrite,
-                         const struct dti_transcode_verdict *verdict)
-{
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < verdict->count; i++)
-        bytes += rewrite->container->tensors[verdict->first + i].bytes;
-    return bytes;
-}
 
 static bool put_kind(const struct dti_rewrite_job *job, size_t at, struct dti_tensor_kind *kind)
 {
@@ -34,7 +26,7 @@ static bool put_kind(const struct dti_rewrite_job *job, size_t at, struct dti_te
     kind->to = strcmp(one.form->dtype, verdict->dtype) == 0 ? NULL : verdict->dtype;
     kind->same_bytes = false;
     kind->input = one.form->stored_bytes;
-    kind->output = bytes_of(job->rewrite, verdict);
+    kind->output = verdict->bytes;
     (void)snprintf(kind->words, sizeof kind->words, "%s -> %s", one.form->layout,
                    job->answer.layout);
     return true;
@@ -108,10 +100,21 @@ struct transcode_args {
     int scale; /* enum dti_dtype */
     uint64_t bits, block;
     int like;
+    const char *types; /* "GLOB=TYPE,..." */
     bool to_given, dtype_given, scale_given, bits_given, block_given, like_given, lossless;
     struct dti_transfer_args transfer;
     struct dti_tensor_args tensors;
 };
+
+/* The args of a job. */
+struct transcode_job {
+    const struct transcode_args *args;
+    struct dti_type_rule types[DTI_TYPE_RULES_MAX];
+    size_t type_count;
+};
+
+static const struct dti_type_words carried = {dti_transcode_gguf_type,
+                                              "made of other codes and scales"};
 
 static const char *const plain[] = {"bf16", "fp16", "fp32"};
 
@@ -145,6 +148,8 @@ static const struct dti_option options[] = {
                "what blocks of mxfp4 become", .matters = true),
     OPT_CHOICE(0, "scale-dtype", struct transcode_args, scale, scale_given, "DTYPE", scale_choices,
                "integers: round scales of fp32 to this dtype", .matters = true),
+    OPT_GLOB(0, "type", struct transcode_args, types, "GLOB=TYPE,...",
+             "gguf: types of these tensors, also fp32, fp16 or bf16; the first that fits counts"),
     OPT_FLAG(0, "require-lossless", struct transcode_args, lossless,
              "fail and write nothing if any number would change", .matters = true),
     DTI_ROW_INPUT(struct transcode_args, transfer.input, "the file to read", "an option"),
@@ -155,6 +160,8 @@ static const struct dti_option options[] = {
     DTI_ROW_KEEP(struct transcode_args, tensors.keep),
     DTI_ROW_SELECT(struct transcode_args, tensors.select),
     DTI_ROW_ALLOW_UNMATCHED(struct transcode_args, tensors.allow_unmatched),
+    DTI_ROW_TEMPLATE(struct transcode_args, tensors.model),
+    DTI_ROW_SHARD_SIZE(struct transcode_args, tensors.shard_size),
     DTI_ROW_NO_COPY(struct transcode_args, tensors.no_copy),
     DTI_ROW_PART(struct transcode_args, tensors.part),
     DTI_ROW_FINISH(struct transcode_args, tensors.finish),
@@ -179,13 +186,16 @@ static const struct dti_option options[] = {
 
 static enum dti_status open_layout(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
-    const struct transcode_args *const args = job->args;
+    const struct transcode_job *const own = job->args;
+    const struct transcode_args *const args = own->args;
     const struct dti_file_transcode_request request = {
         .layout = (enum dti_transcode_layout)args->to,
         .nvfp4 = args->dtype_given,
         .lossless = args->lossless,
         .narrow = args->scale_given,
         .scale = (enum dti_dtype)args->scale,
+        .types = own->types,
+        .type_count = own->type_count,
     };
     const enum dti_status status = dti_dequant_view(job, reterr);
     if (status != DTI_OK)
@@ -246,8 +256,10 @@ static enum dti_status check_options(const struct transcode_args *args, struct d
         return dti_fail(reterr, DTI_USAGE,
                         "--scale-dtype is for layouts of quantized tensors; leave it out");
     const enum dti_transcode_layout layout = (enum dti_transcode_layout)args->to;
-    if (args->scale_given &&
-        (!dti_transcode_layout_has_integers(layout) || layout == DTI_TRANSCODE_MLX))
+    if (args->types && layout != DTI_TRANSCODE_GGUF)
+        return dti_fail(reterr, DTI_USAGE, "--type is for --to gguf; leave it out");
+    if (args->scale_given && (!dti_transcode_layout_has_integers(layout) ||
+                              layout == DTI_TRANSCODE_MLX || layout == DTI_TRANSCODE_GGUF))
         return dti_fail(reterr, DTI_USAGE,
                         "--scale-dtype is for " DTI_TRANSCODE_SCALES_16 "; leave it out");
     if (args->dtype_given && !dti_transcode_layout_has_nvfp4(layout))
@@ -274,10 +286,15 @@ static enum dti_status run_transcode(const void *all_args, char **operands, int 
     const struct transcode_args *const args = all_args;
     const bool floats = args->to_given && args->to >= DTI_TRANSCODE_COUNT;
     const struct dti_policy_args policy = {.fail_on = 0};
+    struct transcode_job *const own = dti_calloc(1, sizeof *own);
     struct dti_rewrite_job job;
+    if (!own)
+        return dti_no_memory(reterr);
+    own->args = args;
     dti_rewrite_job_init(&job, floats ? &to_floats : &to_layout, &args->transfer, &args->tensors,
                          cx);
-    job.args = args;
+    job.args = own;
+    job.request.cast.cast.dst = *dti_format_get(DTI_FP32); /* of --type; each has its own */
     job.request.recipe = floats ? DTI_RECIPE_DEQUANTIZE : DTI_RECIPE_TRANSCODE;
     job.view = (struct dti_file_dequant_request){.bits = (unsigned)args->bits,
                                                  .block = args->block,
@@ -287,12 +304,15 @@ static enum dti_status run_transcode(const void *all_args, char **operands, int 
     if (status == DTI_OK)
         status = check_options(args, reterr);
     if (status == DTI_OK)
+        status = dti_type_rules_read(&carried, args->types, own->types, &own->type_count, reterr);
+    if (status == DTI_OK)
         status = dti_rewrite_options(&job, NULL, reterr);
     if (status == DTI_OK && floats)
         status = dti_rewrite_cast(&job, &policy, plain[args->to - DTI_TRANSCODE_COUNT], reterr);
     if (status == DTI_OK)
         status = dti_rewrite_source_options(&job, reterr);
     status = dti_rewrite_job_run(&job, status, reterr);
+    dti_free(own);
     if (status != DTI_OK && reterr)
         name_options(reterr);
     return status;
@@ -304,7 +324,7 @@ const struct dti_command dti_command_transcode = {
     .summary = "translate quantized checkpoints to another layout",
     .reads = true,
     .writes = true,
-    .writes_only = DTI_TRAIT_TEXTS,
+    .writes_only = DTI_TRAIT_TEXTS | DTI_TRAIT_GGML,
     .synopsis = "FILE --to LAYOUT -o OUT",
     .details = "FILE is a safetensors file or a folder of shards with quantized tensors in\n"
                "any layout that dtinfo reads. Codes and scales are carried over, without\n"

@@ -29,12 +29,9 @@ static bool is_quantized_usually(const struct dti_tensor *tensor)
 static const struct dti_gguf_type *type_of(const struct dti_encode_recipe *recipe,
                                            const struct dti_tensor *tensor)
 {
-    for (size_t i = 0; i < recipe->count; i++) {
-        const struct dti_encode_rule *const rule = &recipe->rules[i];
-        if (!dti_glob_match(rule->pattern, rule->length, tensor->name, tensor->name_length))
-            continue;
+    const struct dti_type_rule *const rule = dti_type_rule_of(recipe->rules, recipe->count, tensor);
+    if (rule)
         return rule->type->dtype == DTI_NONE && tensor->rank < 2 ? NULL : rule->type;
-    }
     return tensor->rank >= 2 && is_quantized_usually(tensor) ? recipe->type : NULL;
 }
 

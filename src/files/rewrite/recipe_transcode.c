@@ -9,7 +9,7 @@
 static bool is_part(const struct dti_rewrite *rewrite, size_t tensor)
 {
     const struct dti_file_transcode *const transcode = rewrite->request.transcode;
-    const size_t origin = dti_file_transcode_origin(transcode, tensor);
+    const size_t origin = dti_file_transcode_origin(transcode, dti_rewrite_place(rewrite, tensor));
     return dti_file_transcode_verdict(transcode, origin)->changed;
 }
 
@@ -17,9 +17,17 @@ static bool is_part(const struct dti_rewrite *rewrite, size_t tensor)
 static enum dti_status begin(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     rewrite->counts = false; /* the loss is already known */
-    if (dti_holds_texts(rewrite->request.kind))
-        return DTI_OK;
     const enum dti_container_kind kind = rewrite->request.kind;
+    const enum dti_transcode_layout layout =
+        dti_file_transcode_request(rewrite->request.transcode)->layout;
+    const bool gguf = layout == DTI_TRANSCODE_GGUF;
+    if (gguf ? dti_is_gguf(kind) : dti_holds_texts(kind))
+        return DTI_OK;
+    if (gguf)
+        return dti_fail(reterr, DTI_USAGE,
+                        "blocks of %s are written to gguf files; give -o a name that ends in %s",
+                        dti_transcode_layout_name(layout),
+                        dti_container_extension(dti_container_first(DTI_TRAIT_GGML)));
     if (dti_container_has(kind, DTI_TRAIT_SEVERAL))
         return dti_fail(reterr, DTI_USAGE,
                         "programs that read layouts do not read %s files; write safetensors",
@@ -37,7 +45,8 @@ static bool selects(const struct dti_rewrite *rewrite, size_t tensor)
 
 static bool keeps(const struct dti_rewrite *rewrite, size_t tensor, enum dti_fate *ret_fate)
 {
-    const size_t origin = dti_file_transcode_origin(rewrite->request.transcode, tensor);
+    const size_t origin =
+        dti_file_transcode_origin(rewrite->request.transcode, dti_rewrite_place(rewrite, tensor));
     const enum dti_dequant_state state = dti_dequant_state_of(rewrite->request.dequant, origin);
     const bool part = is_part(rewrite, tensor);
     *ret_fate = part ? DTI_FATE_CHANGED : state == DTI_DEQUANT_ONLY ? DTI_FATE_ONLY : DTI_FATE_KEEP;
@@ -112,6 +121,11 @@ static enum dti_status warn(const struct dti_rewrite *rewrite, struct dti_error 
 static enum dti_status plan(struct dti_rewrite *rewrite, size_t at, struct dti_error *reterr)
 {
     struct dti_rewrite_tensor *const tensor = &rewrite->tensors[at];
+    const enum dti_dtype cast = dti_file_transcode_cast(rewrite->request.transcode,
+                                                        dti_rewrite_place(rewrite, tensor->source));
+    if (cast != DTI_NONE)
+        return dti_rewrite_plan_elements(rewrite, at, dti_format_get(cast), reterr);
+    rewrite->files.encodes = rewrite->files.encodes || dti_rewrite_source(rewrite, at)->gguf;
     tensor->format = dti_rewrite_source(rewrite, at)->format;
     tensor->parts = 1u << DTI_PART_CODES;
     if (dti_container_stores(rewrite->request.kind, tensor->format, &tensor->layout))

@@ -66,17 +66,10 @@ struct dti_quantize_recipe {
     bool fused;    /* a computed tensor scale is shared by all fused tensors */
 };
 
-/* The GGUF type for tensors whose names match, of any kind: blocks with an encoder, or numbers of a
- * dtype. */
-struct dti_encode_rule {
-    const char *pattern;
-    size_t length;
-    const struct dti_gguf_type *type;
-};
 /* Block types have an encoder. */
 struct dti_encode_recipe {
     const struct dti_gguf_type *type; /* of tensors that no rule matches */
-    const struct dti_encode_rule *rules;
+    const struct dti_type_rule *rules; /* blocks with an encoder, or numbers */
     size_t count; /* the first match wins */
 };
 /* Whether a tensor of blocks stays unchanged; keep and only as in a request, or NULL. */

@@ -26,12 +26,17 @@ bool dti_transcode_layout_has_nvfp4(enum dti_transcode_layout layout);
 /* Whether it supports integers with groups. */
 bool dti_transcode_layout_has_integers(enum dti_transcode_layout layout);
 
+/* The types of blocks that tensors become in GGUF; NULL at the end. */
+const struct dti_gguf_type *dti_transcode_gguf_type(size_t index);
+
 struct dti_file_transcode_request {
     enum dti_transcode_layout layout;
-    bool nvfp4;           /* convert mxfp4 to nvfp4 */
-    bool lossless;        /* fail unless all numbers stay the same */
-    bool narrow;          /* integers: round fp32 scales to `scale` */
-    enum dti_dtype scale; /* fp16 or bf16 */
+    bool nvfp4;                        /* convert mxfp4 to nvfp4 */
+    bool lossless;                     /* fail unless all numbers stay the same */
+    bool narrow;                       /* integers: round fp32 scales to `scale` */
+    enum dti_dtype scale;              /* fp16 or bf16 */
+    const struct dti_type_rule *types; /* DTI_TRANSCODE_GGUF: types of these tensors */
+    size_t type_count;
 };
 
 /* The result for a tensor of the dequantization's view. */
@@ -42,6 +47,7 @@ struct dti_transcode_verdict {
                                 * unchanged */
     double worst;              /* for the others: the largest |new - old| / |old| of a number */
     size_t first, count;       /* range of its tensors in the view */
+    uint64_t bytes;            /* of these tensors, as they are written */
 };
 
 struct dti_file_transcode;
@@ -62,6 +68,8 @@ enum dti_status dti_file_transcode_data(struct dti_file_transcode *transcode, si
                                         const struct dti_batch_source **ret_source,
                                         const struct dti_input **ret_input, uint64_t *ret_offset,
                                         struct dti_error *reterr);
+/* The dtype that the numbers of a tensor of the view are cast to; DTI_NONE: it is copied. */
+enum dti_dtype dti_file_transcode_cast(const struct dti_file_transcode *transcode, size_t tensor);
 /* dti_file_transcode_origin(): the tensor of the dequantization's view that a tensor was made from.
  * dti_file_transcode_verdict(): the result for an origin. */
 size_t dti_file_transcode_origin(const struct dti_file_transcode *transcode, size_t tensor);

@@ -12,6 +12,7 @@ struct dti_transcode_entry {
     size_t origin;                         /* index in the dequantization's view */
     const struct dti_batch_source *source; /* the source, or a tensor to copy as it is */
     const struct dti_dequant_part *copied;
+    enum dti_dtype cast; /* the numbers of the origin, to be cast to it; DTI_NONE: no cast */
 };
 
 struct dti_file_transcode {
@@ -26,6 +27,12 @@ struct dti_file_transcode {
                                              * such inputs */
     const struct dti_transcode_target **targets;
 };
+
+/* transcode_numbers.c: counts the numbers that a cast of a tensor to the dtype of a part changes; a
+ * block is a row of numbers. Reads all of them. */
+enum dti_status dti_transcode_count_numbers(const struct dti_file_transcode *transcode,
+                                            size_t origin, struct dti_transcoded *plan,
+                                            struct dti_error *reterr);
 
 /* For a tensor of the dequantization's view; NULL: it is copied. */
 static inline struct dti_dequant_found *dti_transcode_found(
