@@ -385,6 +385,56 @@ enum dti_status dti_container_open(struct dti_container **ret, const char *path,
     return status;
 }
 
+static enum dti_status read_bytes(const struct dti_input *input, void *buffer, size_t size,
+                                  uint64_t offset, struct dti_error *reterr)
+{
+    if (offset > input->size || size > input->size - offset)
+        return dti_fail(reterr, DTI_BUG, "bytes in memory end before byte %llu",
+                        (unsigned long long)offset);
+    memcpy(buffer, (const char *)input->remote + offset, size);
+    return DTI_OK;
+}
+
+static void close_bytes(struct dti_input *input)
+{
+    dti_free(input->remote);
+    *input = (struct dti_input){.fd = -1};
+}
+
+enum dti_status dti_container_open_bytes(struct dti_container **ret, const char *path,
+                                         const char *bytes, size_t size, struct dti_error *reterr)
+{
+    static const struct dti_input_source source = {.read_at = read_bytes, .close = close_bytes};
+    struct dti_container_whole *const whole = dti_calloc(1, sizeof *whole);
+    char *const copy = dti_malloc(size + 1);
+    struct dti_container_file *const file =
+        whole ? dti_pool_alloc(&whole->pool, sizeof *file) : NULL;
+    if (!whole || !copy || !file) {
+        dti_free(copy);
+        dti_container_free(whole ? &whole->container : NULL);
+        return dti_no_memory(reterr);
+    }
+    memcpy(copy, bytes, size);
+    *file = (struct dti_container_file){
+        .path = path,
+        .input = {.name = path,
+                  .fd = -1,
+                  .seekable = true,
+                  .size = size,
+                  .source = &source,
+                  .remote = copy},
+    };
+    whole->container.path = path;
+    whole->container.files = file;
+    whole->container.file_count = 1;
+    const enum dti_status status = open_file(whole, NULL, reterr);
+    if (status != DTI_OK)
+        dti_container_free(&whole->container);
+    else
+        *ret = &whole->container;
+    return status;
+}
+
 void dti_container_free(struct dti_container *container)
 {
     if (!container)

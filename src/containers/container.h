@@ -166,7 +166,8 @@ struct dti_pairs {
     bool big_endian;
     uint64_t file_type_at; /* offset of a uint32 general.file_type in these bytes; else 0 */
     uint32_t file_type;
-    bool has_version; /* general.quantization_version is present */
+    bool has_version;   /* general.quantization_version is present */
+    bool new_file_type; /* general.file_type is no input's: it is reported as added */
 };
 
 struct dti_container_file {
@@ -220,6 +221,10 @@ struct dti_container_options {
 enum dti_status dti_container_open(struct dti_container **ret, const char *path,
                                    const struct dti_container_options *options,
                                    struct dti_error *reterr);
+/* The same for bytes in memory, which are copied. path: its name in messages, which must live as
+ * long. */
+enum dti_status dti_container_open_bytes(struct dti_container **ret, const char *path,
+                                         const char *bytes, size_t size, struct dti_error *reterr);
 void dti_container_free(struct dti_container *container); /* closes the files; NULL is allowed */
 
 /* Whether an operand looks like a container: a folder; a path with a container extension (existing

@@ -43,8 +43,8 @@ ROOMS = {
     },
     "files": {
         "stored": set(), "config": {"stored"}, "dequant": {"stored", "config"}, "scan": {"dequant"},
-        "transcode": {"stored", "config", "dequant"},
-        "rewrite": {"stored", "config", "dequant", "scan", "transcode"},
+        "transcode": {"stored", "config", "dequant"}, "model": {"stored"},
+        "rewrite": {"stored", "config", "dequant", "scan", "transcode", "model"},
         "layouts": {"stored", "config", "dequant", "transcode"}, "judge": {"dequant", "rewrite"},
         "lint": {"stored", "config", "dequant", "scan"},
     },

@@ -24,7 +24,12 @@ struct dti_rewrite_origin dti_rewrite_origin(const struct dti_rewrite *rewrite, 
         if (form->dtype)
             return (struct dti_rewrite_origin){form->dtype, form->stored_bytes};
     }
-    return (struct dti_rewrite_origin){source->format->name, source->bytes};
+    const struct dti_model_view *const view = rewrite->request.model_view;
+    const size_t *const places = rewrite->request.model_places;
+    const size_t tensor = rewrite->tensors[at].source;
+    const struct dti_tensor *const stored =
+        view ? dti_model_view_stored(view, places ? places[tensor] : tensor) : source;
+    return (struct dti_rewrite_origin){stored->format->name, stored->bytes};
 }
 
 struct dti_dequantized dti_dequantized(const struct dti_rewrite *rewrite, size_t at)
@@ -242,11 +247,12 @@ static const char *cast_kind_words(size_t index)
     return written_words(index, 0, "text");
 }
 
-/* Indexed by enum dti_fate, except that DTI_FATE_BLOCKS follows DTI_FATE_PART, the last one of
- * casts. */
+/* Indexed by enum dti_fate, except that DTI_FATE_BLOCKS and DTI_FATE_CONVENTION follow
+ * DTI_FATE_PART. */
 DTI_WORDS(cast_fate_words, [DTI_FATE_CHANGED] = "cast", [DTI_FATE_SAME] = "same_dtype",
           [DTI_FATE_KEEP] = "keep", [DTI_FATE_ONLY] = "not_only", [DTI_FATE_INTEGER] = "integer",
-          [DTI_FATE_COMPLEX] = "complex", [DTI_FATE_PART] = "part", [DTI_FATE_PART + 1] = "blocks")
+          [DTI_FATE_COMPLEX] = "complex", [DTI_FATE_PART] = "part", [DTI_FATE_PART + 1] = "blocks",
+          [DTI_FATE_PART + 2] = "convention")
 /* Indexed by enum dti_fate, without DTI_FATE_SAME. */
 DTI_WORDS(quant_fate_words, "quantized", [DTI_FATE_KEEP - 1] = "keep",
           [DTI_FATE_ONLY - 1] = "not_only", [DTI_FATE_INTEGER - 1] = "integer",
@@ -258,7 +264,7 @@ DTI_WORDS(quant_fate_words, "quantized", [DTI_FATE_KEEP - 1] = "keep",
 DTI_WORDS(dequant_fate_words, "dequantized", [1 + DTI_FATE_CHANGED] = "cast",
           [1 + DTI_FATE_SAME] = "same_dtype", [1 + DTI_FATE_KEEP] = "keep",
           [1 + DTI_FATE_ONLY] = "not_only", [1 + DTI_FATE_INTEGER] = "integer",
-          [1 + DTI_FATE_COMPLEX] = "complex")
+          [1 + DTI_FATE_COMPLEX] = "complex", [2 + DTI_FATE_COMPLEX] = "convention")
 DTI_WORDS(transcode_fate_words, [DTI_FATE_CHANGED] = "translated", [DTI_FATE_SAME] = "copied",
           [DTI_FATE_KEEP] = "keep", [DTI_FATE_ONLY] = "not_only")
 
@@ -292,14 +298,19 @@ static void fill_written(struct written *ret, const struct tensor_at *of)
 static void fill_cast(struct written *ret, const struct tensor_at *of)
 {
     fill_written(ret, of);
-    ret->fate = ret->tensor->fate == DTI_FATE_BLOCKS ? DTI_FATE_PART + 1 : ret->tensor->fate;
+    const enum dti_fate fate = ret->tensor->fate;
+    ret->fate = fate == DTI_FATE_BLOCKS       ? DTI_FATE_PART + 1
+                : fate == DTI_FATE_CONVENTION ? DTI_FATE_PART + 2
+                                              : (size_t)fate;
 }
 
 static void fill_dequantized(struct written *ret, const struct tensor_at *of)
 {
     fill_written(ret, of);
     ret->stored = dti_dequantized(of->answer->rewrite, of->at);
-    ret->fate = ret->stored.form ? 0 : 1 + (size_t)ret->tensor->fate;
+    ret->fate = ret->stored.form                           ? 0
+                : ret->tensor->fate == DTI_FATE_CONVENTION ? 2 + DTI_FATE_COMPLEX
+                                                           : 1 + (size_t)ret->tensor->fate;
     ret->counted = ret->stored.form && of->answer->losses;
 }
 

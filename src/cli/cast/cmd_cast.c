@@ -88,6 +88,8 @@ static const struct dti_option options[] = {
     OPT_FLAG(0, "ints", struct cast_args, policy.recipe.ints, "files: cast integers and bool too"),
     DTI_ROW_DRY_RUN(struct cast_args, tensors.dry_run),
     DTI_ROW_TEMPLATE(struct cast_args, tensors.model),
+    DTI_ROW_SET(struct cast_args, tensors.set),
+    DTI_ROW_SET_FROM(struct cast_args, tensors.set_from),
     DTI_ROW_SHARD_SIZE(struct cast_args, tensors.shard_size),
     DTI_ROW_PART(struct cast_args, tensors.part),
     DTI_ROW_FINISH(struct cast_args, tensors.finish),
@@ -104,8 +106,8 @@ static const char of_values[] = "stacks digits";
 static const char of_transfers[] = "output as force count packing from-packing endian report";
 static const char of_transfers_and_lines[] = "threads";
 static const char of_tensors[] = "cast-only keep select allow-unmatched no-copy ints shape assume "
-                                 "lenient max-memory dry-run template max-shard-size part "
-                                 "finish";
+                                 "lenient max-memory dry-run template set set-from "
+                                 "max-shard-size part finish";
 
 /* A file of tensors. The report: a summary line, a line per pair of dtypes, the losses, and the
  * tensors that lost most (with -v all of them). */
@@ -129,6 +131,7 @@ static const char *const kept[DTI_FATE_COUNT] = {
     [DTI_FATE_COMPLEX] = "kept: complex",
     [DTI_FATE_PART] = "kept: part of a quantized tensor",
     [DTI_FATE_BLOCKS] = "kept: quantized",
+    [DTI_FATE_CONVENTION] = "fp32 by convention",
 };
 
 /* Not all columns are shown at once: some only with -v, one only for dtypes that lack codes. */
@@ -219,6 +222,7 @@ static bool fails(const struct dti_rewrite_job *job)
 static const struct dti_rewrite_command command = {
     .verb = "cast",
     .example = "as in 'dtinfo cast model.safetensors bf16 -o model.bf16.safetensors'",
+    .states = true,
     .kept = kept,
     .describe = describe,
     .document = dti_document_cast_file,

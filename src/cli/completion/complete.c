@@ -254,6 +254,7 @@ static void offer_values(struct completion *c, const struct dti_option *option,
     case DTI_OPTION_END:
     case DTI_OPTION_FLAG:
     case DTI_OPTION_UINT:
+    case DTI_OPTION_LIST:
         break;
     case DTI_OPTION_TEXT:
         if (option->records) {

@@ -16,6 +16,7 @@ static const char *option_kind(enum dti_option_kind kind)
         [DTI_OPTION_END] = "end",   [DTI_OPTION_FLAG] = "flag",     [DTI_OPTION_UINT] = "uint",
         [DTI_OPTION_TEXT] = "text", [DTI_OPTION_DTYPE] = "dtype",   [DTI_OPTION_FILE] = "file",
         [DTI_OPTION_GLOB] = "glob", [DTI_OPTION_CHOICE] = "choice", [DTI_OPTION_SET] = "set",
+        [DTI_OPTION_LIST] = "list",
     };
     return names[kind];
 }

@@ -33,10 +33,10 @@ static enum dti_status run_quant(const void *all_args, char **operands, int coun
         return dti_quant_dequant(args, cx, operands, count, reterr);
     if (dti_quant_is_gguf(args, operands, count))
         return dti_quant_gguf(args, cx, operands, count, reterr);
-    if (args->types || args->tensors.model)
+    const char *const gguf = dti_quant_given(args, "type template set set-from");
+    if (gguf)
         return dti_fail(reterr, DTI_USAGE,
-                        "--%s is for gguf files; give -o a name that ends in .gguf",
-                        args->types ? "type" : "template");
+                        "--%s is for gguf files; give -o a name that ends in .gguf", gguf);
     return dti_quant_file(args, cx, operands, count, reterr);
 }
 

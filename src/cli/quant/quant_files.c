@@ -311,7 +311,7 @@ bool dti_quant_is_gguf(const struct quant_args *args, char **operands, int count
     const int files = args->transfer.input ? 0 : 1;
     if (args->transfer.output)
         return dti_is_gguf(dti_container_named(args->transfer.output)) && !args->transfer.as_given;
-    return args->tensors.model || args->types ||
+    return dti_quant_given(args, "type template set set-from") ||
            (count > files && dti_gguf_type_named(operands[files]) &&
             !dti_block_lookup(operands[files]));
 }
@@ -381,6 +381,7 @@ static const struct dti_rewrite_command gguf_command = {
     .example = "as in 'dtinfo quant model.gguf q8_0 -o model.q8_0.gguf'",
     .no_file = "no file to quantize",
     .regular = true,
+    .states = true,
     .kept = gguf_kept,
     .open = open_view,
     .describe = describe,
@@ -474,12 +475,14 @@ static const char *const dequant_kept[DTI_FATE_COUNT] = {
     [DTI_FATE_ONLY] = "kept: not in --quant-only",
     [DTI_FATE_INTEGER] = "kept: no scales",
     [DTI_FATE_COMPLEX] = "kept: complex",
+    [DTI_FATE_CONVENTION] = "fp32 by convention",
 };
 
 static const struct dti_rewrite_command dequant_command = {
     .verb = "dequantized",
     .example = "as in 'dtinfo quant model.gguf bf16 --dequant -o model.safetensors'",
     .no_file = "no file to read",
+    .states = true,
     .kept = dequant_kept,
     .open = dti_dequant_view,
     .document = dti_document_dequant,

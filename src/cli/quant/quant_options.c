@@ -122,6 +122,8 @@ const struct dti_option dti_quant_options[] = {
     DTI_ROW_LENIENT(struct quant_args, tensors.lenient),
     DTI_ROW_DRY_RUN(struct quant_args, tensors.dry_run),
     DTI_ROW_TEMPLATE(struct quant_args, tensors.model),
+    DTI_ROW_SET(struct quant_args, tensors.set),
+    DTI_ROW_SET_FROM(struct quant_args, tensors.set_from),
     DTI_ROW_SHARD_SIZE(struct quant_args, tensors.shard_size),
     DTI_ROW_PART(struct quant_args, tensors.part),
     DTI_ROW_FINISH(struct quant_args, tensors.finish),

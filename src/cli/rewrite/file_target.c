@@ -74,12 +74,12 @@ const char *dti_file_endings(char text[DTI_ENDINGS_SIZE], const struct dti_conta
 }
 
 static const char from_template[] =
-    "; 'dtinfo cast' and 'dtinfo quant' take them from another file with --template MODEL";
+    "; 'dtinfo cast' and 'dtinfo quant' make them from config.json, --set or --template MODEL";
 
 static enum dti_status choose_kind(const struct dti_container *input,
                                    const struct dti_container *model, const char *path,
-                                   enum dti_container_kind form, struct dti_file_target *ret,
-                                   struct dti_error *reterr)
+                                   enum dti_container_kind form, bool states,
+                                   struct dti_file_target *ret, struct dti_error *reterr)
 {
     const bool sharded = dti_container_has(input->kind, DTI_TRAIT_FOLDER);
     const enum dti_container_kind named = dti_container_named(path ? path : "");
@@ -102,7 +102,7 @@ static enum dti_status choose_kind(const struct dti_container *input,
                         ? named
                         : dti_container_becomes(input->kind, path && is_stream(path));
     const bool templates = dti_is_gguf(ret->kind);
-    if (!is_made_of(ret->kind, input, model))
+    if (!is_made_of(ret->kind, input, model) && !(states && templates))
         return dti_fail(reterr, DTI_USAGE,
                         "%s: a %s file has the metadata of a model, which the input does not "
                         "have%s%s",
@@ -154,11 +154,11 @@ static enum dti_status find_folder(const struct dti_container *input, const char
 
 enum dti_status dti_file_target_choose(const struct dti_container *input,
                                        const struct dti_container *model, const char *path,
-                                       enum dti_container_kind form, struct dti_file_target *ret,
-                                       struct dti_error *reterr)
+                                       enum dti_container_kind form, bool states,
+                                       struct dti_file_target *ret, struct dti_error *reterr)
 {
     struct dti_file_target target = {.folder = NULL};
-    enum dti_status status = choose_kind(input, model, path, form, &target, reterr);
+    enum dti_status status = choose_kind(input, model, path, form, states, &target, reterr);
     if (status == DTI_OK && dti_is_sharded(target.kind))
         status = find_folder(input, path, &target, reterr);
     if (status == DTI_OK)

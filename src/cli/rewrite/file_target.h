@@ -33,11 +33,11 @@ const char *dti_file_endings(char text[DTI_ENDINGS_SIZE], const struct dti_conta
                              const struct dti_container *model);
 
 /* path: of the output; NULL with --dry-run only. form: of --as; none is known without it. model:
- * the --template, or NULL. Free *ret on success. */
+ * the --template, or NULL. states: the caller makes the metadata of GGUF. Free *ret on success. */
 enum dti_status dti_file_target_choose(const struct dti_container *input,
                                        const struct dti_container *model, const char *path,
-                                       enum dti_container_kind form, struct dti_file_target *ret,
-                                       struct dti_error *reterr);
+                                       enum dti_container_kind form, bool states,
+                                       struct dti_file_target *ret, struct dti_error *reterr);
 void dti_file_target_free(struct dti_file_target *target);
 
 /* The path of the output: the folder, the file, or "" without one. */

@@ -17,8 +17,10 @@
 static bool makes_gguf(const struct dti_rewrite_job *job)
 {
     const struct dti_file_transcode *const transcode = job->request.transcode;
+    const struct dti_tensor_args *const args = job->tensors;
     return !job->out_path &&
-           (job->model || job->request.recipe == DTI_RECIPE_ENCODE ||
+           (job->model || args->set.count > 0 || args->set_from ||
+            job->request.recipe == DTI_RECIPE_ENCODE ||
             (transcode && dti_file_transcode_request(transcode)->layout == DTI_TRANSCODE_GGUF));
 }
 
@@ -103,8 +105,9 @@ static enum dti_status check_shared(const struct dti_rewrite_job *job, struct dt
 
 static enum dti_status choose_target(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
-    enum dti_status status = dti_file_target_choose(job->container, job->model, job->out_path,
-                                                    form_of(job), &job->target, reterr);
+    enum dti_status status =
+        dti_file_target_choose(job->container, job->model, job->out_path, form_of(job),
+                               job->command->states, &job->target, reterr);
     if (status == DTI_OK)
         status = check_gguf(job, reterr);
     if (status != DTI_OK)
@@ -132,23 +135,6 @@ static enum dti_status open_template(struct dti_rewrite_job *job, struct dti_err
                     "%s is %s, and a template is a gguf file of the same model; leave out "
                     "--template",
                     dti_quote(quoted, path, strlen(path)), dti_container_name(job->model->kind));
-}
-
-/* Its tensors, matched to the order of the template. */
-static enum dti_status match_template(struct dti_rewrite_job *job, struct dti_container **seen,
-                                      struct dti_error *reterr)
-{
-    struct dti_rewrite_request *const request = &job->request;
-    request->model = job->model ? job->model : job->container;
-    if (!job->model)
-        return DTI_OK;
-    const enum dti_status status = dti_model_template_init(&job->match, *seen, job->model, reterr);
-    if (status != DTI_OK)
-        return status;
-    request->whole = *seen;
-    request->places = job->match.places;
-    *seen = &job->match.view;
-    return DTI_OK;
 }
 
 /* Decides the fate of each tensor and the kind of the new files. */
@@ -186,7 +172,7 @@ static enum dti_status plan(struct dti_rewrite_job *job, struct dti_error *reter
             return dti_no_memory(reterr);
         request->part_recipe = job->recipe.data;
     }
-    status = match_template(job, &seen, reterr);
+    status = dti_gguf_job_apply(job, &seen, reterr);
     if (status == DTI_OK)
         status = dti_rewrite_new(&job->rewrite, seen, request, reterr);
     if (status == DTI_OK)
@@ -379,6 +365,7 @@ static void end(struct dti_rewrite_job *job)
     dti_rewrite_free(job->rewrite); /* freed before the container that it reads */
     dti_file_transcode_free(job->request.transcode);
     dti_model_template_free(&job->match);
+    dti_gguf_job_free(&job->gguf);
     dti_file_dequant_free(job->request.dequant);
     dti_container_free(job->container);
     dti_container_free(job->model);

@@ -7,9 +7,11 @@
 
 #include "answers/rewrite/rewritten.h"
 #include "cli/rewrite/file_target.h"
+#include "cli/rewrite/gguf_job.h"
 #include "cli/rewrite/tensor_kinds.h"
 #include "cli/shared/cast_job.h"
 #include "cli/shared/file_source.h"
+#include "cli/shell/option.h"
 #include "files/rewrite/rewrite.h"
 #include "files/stored/model_template.h"
 
@@ -26,6 +28,8 @@ struct dti_transfer_args {
 /* Options only for tensors. */
 struct dti_tensor_args {
     const char *shape, *assume, *only, *keep, *select, *max_memory, *part, *model, *shard_size;
+    const char *set_from; /* --set-from */
+    struct dti_option_list set;
     bool dry_run, lenient, allow_unmatched, no_copy, finish, check_parts;
 };
 
@@ -46,6 +50,7 @@ struct dti_rewrite_command {
     const char *verb, *example; /* "quantized"; "as in 'dtinfo ...'" */
     const char *no_file;        /* the error for a missing file, or NULL if there always is one */
     bool regular;               /* input and output must be regular files */
+    bool states;                /* has --set, --set-from and --template: makes GGUF of any input */
     const char *const *kept;    /* by enum dti_fate: why a tensor was kept */
     /* Fills in what the recipe needs from the open container; or NULL. */
     enum dti_status (*open)(struct dti_rewrite_job *job, struct dti_error *reterr);
@@ -78,6 +83,7 @@ struct dti_rewrite_job {
     struct dti_container *container;
     struct dti_container *model; /* the --template, or NULL */
     struct dti_model_template match;
+    struct dti_gguf_job gguf;
     struct dti_file_target target; /* raw for text */
     struct dti_rewrite_request request;
     struct dti_rewrite *rewrite;

@@ -34,6 +34,16 @@ static void put(struct dti_buffer *text, const struct dti_option *option, const 
         (void)snprintf(number, sizeof number, "%d", *(const int *)field);
     else if (option->kind != DTI_OPTION_FLAG)
         words = *(const char *const *)field;
+    if (option->kind == DTI_OPTION_LIST) {
+        const struct dti_option_list *const list = field;
+        for (size_t i = 0; i < list->count; i++) {
+            dti_buffer_puts(text, option->long_name);
+            dti_buffer_puts(text, "=");
+            dti_buffer_puts(text, list->items[i]);
+            dti_buffer_puts(text, "\n");
+        }
+        return;
+    }
     dti_buffer_puts(text, option->long_name);
     dti_buffer_puts(text, "=");
     dti_buffer_puts(text, words);

@@ -59,6 +59,10 @@ enum dti_status dti_type_word_read(const struct dti_type_words *words, const cha
         *ret = type;
         return DTI_OK;
     }
+    if (!type && !numbers && length < sizeof name &&
+        dti_format_lookup(name, &format, NULL, NULL) == DTI_OK && dti_gguf_type_storing(format.id))
+        return dti_fail_remedy(reterr, DTI_WRONG_KIND, DTI_REMEDY_STORE_NUMBERS,
+                               "%s is no quantized type of gguf files", format.name);
     const struct dti_gguf_type *const most = mixture_of(word, length);
     if (most)
         return dti_fail_word(reterr, DTI_WRONG_KIND, word, length,

@@ -66,6 +66,12 @@ const char *dti_choice_name(const struct dti_choice *table, int value);
 #define DTI_ROW_TEMPLATE(args, field)                  \
     OPT_FILE(0, "template", args, field, "MODEL.gguf", \
              "files: write gguf with the metadata and the order of tensors of this file")
+#define DTI_ROW_SET(args, field)                     \
+    OPT_REPEATED(0, "set", args, field, "KEY=VALUE", \
+                 "gguf: write this key-value; KEY:TYPE=VALUE states its type; repeatable")
+#define DTI_ROW_SET_FROM(args, field)                 \
+    OPT_FILE(0, "set-from", args, field, "FILE.json", \
+             "gguf: write the key-values of this JSON object")
 #define DTI_ROW_SHARD_SIZE(args, field)                \
     OPT_TEXT(0, "max-shard-size", args, field, "SIZE", \
              "gguf: write files of at most SIZE, as in 4GiB, where one file would be larger")

@@ -199,6 +199,19 @@ static enum dti_status store_set(const struct target *target, const char *shown,
     return DTI_OK;
 }
 
+static enum dti_status store_item(const struct target *target, const char *shown, const char *value,
+                                  struct dti_error *reterr)
+{
+    struct dti_option_list *const list =
+        (struct dti_option_list *)(void *)((char *)target->args + target->option->offset);
+    if (list->count == DTI_OPTION_LIST_MOST)
+        return dti_fail_word(reterr, DTI_USAGE, value, strlen(value),
+                             "%s can be given %d times; %s is one too many", shown,
+                             (int)DTI_OPTION_LIST_MOST, DTI_QUOTED(value, strlen(value)));
+    list->items[list->count++] = value;
+    return DTI_OK;
+}
+
 static enum dti_status store_value(const struct target *target, const char *shown,
                                    const char *value, struct dti_error *reterr)
 {
@@ -232,6 +245,8 @@ static enum dti_status store_value(const struct target *target, const char *show
             return status;
         break;
     }
+    case DTI_OPTION_LIST:
+        return store_item(target, shown, value, reterr);
     case DTI_OPTION_TEXT:
     case DTI_OPTION_DTYPE:
     case DTI_OPTION_FILE:

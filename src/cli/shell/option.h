@@ -23,6 +23,14 @@ enum dti_option_kind {
                         * the file operand */
     DTI_OPTION_CHOICE, /* one of a table, stored as int */
     DTI_OPTION_SET,    /* several of a table, comma-separated; their values are or-ed */
+    DTI_OPTION_LIST,   /* any text, each time the option is given */
+};
+
+/* The values of a DTI_OPTION_LIST, in order. */
+enum { DTI_OPTION_LIST_MOST = 256 };
+struct dti_option_list {
+    const char *items[DTI_OPTION_LIST_MOST];
+    size_t count;
 };
 
 struct dti_choice {
@@ -79,6 +87,9 @@ struct dti_option {
     DTI_OPTION(kind_, s, l, m, type, field, const char *, .given_offset = DTI_NO_GIVEN, __VA_ARGS__)
 #define OPT_TEXT(s, l, type, field, m, ...) \
     DTI_OPTION_WORDS(TEXT, s, l, type, field, m, .help = __VA_ARGS__)
+#define OPT_REPEATED(s, l, type, field, m, ...)                                                  \
+    DTI_OPTION(LIST, s, l, m, type, field, struct dti_option_list, .given_offset = DTI_NO_GIVEN, \
+               .help = __VA_ARGS__)
 #define OPT_LIST(s, l, type, field, m, table, ...) \
     DTI_OPTION_WORDS(TEXT, s, l, type, field, m, .offers = table, .help = __VA_ARGS__)
 #define OPT_DTYPE(s, l, type, field, m, ...) \

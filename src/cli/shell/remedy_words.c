@@ -67,6 +67,12 @@ static const char *const words[DTI_REMEDY_COUNT] = {
     [DTI_REMEDY_PAD_OR_KEEP] = "%s; --pad pads rows with zeros, --keep leaves it unchanged",
     [DTI_REMEDY_CAST_INTEGERS] = "%s; --ints casts them",
     [DTI_REMEDY_CAST_OR_LEAVE_OUT] = "%s; cast it too, or leave it out with --select",
+    [DTI_REMEDY_SET_KEY] =
+        "%s; --set KEY=VALUE states it, --template MODEL.gguf takes it from another file",
+    [DTI_REMEDY_ADD_TOKENIZER] =
+        "%s; --template MODEL.gguf takes it from another file, --set-from FILE.json states it",
+    [DTI_REMEDY_SET_ARCHITECTURE] = "%s; --set general.architecture=NAME states one, --template "
+                                    "MODEL.gguf takes all from another file",
     [DTI_REMEDY_LEAVE_OUT] = "%s; leave it out with --select",
     [DTI_REMEDY_SELECT_ONE] = "%s; select it with --select NAME",
     [DTI_REMEDY_SELECT_OTHERS] = "%s; --select writes the others",

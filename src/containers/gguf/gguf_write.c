@@ -149,8 +149,11 @@ static void set_file_type(struct dti_new_head *head, size_t at,
     if (now < 0 || (uint32_t)now == pairs->file_type || now == file_type_there(head->from))
         return;
     dti_little_put((unsigned char *)head->text.data + at, sizeof pairs->file_type, (uint32_t)now);
-    head->changes[head->change_count++] = (struct dti_head_change){
-        .key = file_type_key, .from = pairs->file_type, .to = (uint32_t)now};
+    head->changes[head->change_count++] =
+        (struct dti_head_change){.key = file_type_key,
+                                 .added = pairs->new_file_type,
+                                 .from = pairs->new_file_type ? 0 : pairs->file_type,
+                                 .to = (uint32_t)now};
 }
 
 static void add_version(struct dti_new_head *head)

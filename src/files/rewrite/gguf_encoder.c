@@ -261,9 +261,12 @@ enum dti_status dti_gguf_encoder_open(struct dti_gguf_encoder *encoder, size_t p
     *ret = NULL;
     if (!source)
         return DTI_OK;
-    const enum dti_status status =
+    enum dti_status status =
         dti_file_dequant_data(encoder->rewrite->request.dequant, place, &source->from,
                               &source->input, &source->offset, reterr);
+    if (status == DTI_OK)
+        status = dti_rewrite_model_data(encoder->rewrite, source->tensor, &source->from,
+                                        &source->input, &source->offset, reterr);
     if (status != DTI_OK)
         return status;
     source->source.scratch_bytes = SCRATCH + (source->from ? source->from->scratch_bytes : 0);

@@ -206,12 +206,14 @@ static int compare_identities(const void *a, const void *b)
 static bool list_inputs(struct part_search *parts)
 {
     const struct dti_new_files *const files = parts->search->files;
-    const struct dti_container *const read[] = {files->container, files->model};
-    parts->inputs =
-        dti_calloc(read[0]->file_count + read[1]->file_count + 1, sizeof *parts->inputs);
+    const struct dti_container *const model = files->model;
+    const struct dti_container *const read[] = {files->container, model,
+                                                model->stored ? model->stored : model};
+    parts->inputs = dti_calloc(read[0]->file_count + read[1]->file_count + read[2]->file_count + 1,
+                               sizeof *parts->inputs);
     if (!parts->inputs)
         return false;
-    for (size_t of = 0; of < 2; of++) {
+    for (size_t of = 0; of < sizeof read / sizeof *read; of++) {
         for (size_t i = 0; i < read[of]->file_count; i++) {
             const struct dti_input *const input = &read[of]->files[i].input;
             parts->inputs[parts->input_count++] =

@@ -34,6 +34,8 @@ static enum dti_fate choose(const struct dti_rewrite *rewrite, const struct dti_
     const struct dti_format *const format = rewrite->container->tensors[tensor].format;
     if (dti_format_is_integer(format) && !recipe->ints)
         return DTI_FATE_INTEGER;
+    if (!rewrite->request.only && dti_rewrite_is_fp32(rewrite, tensor))
+        return format->id == DTI_FP32 ? DTI_FATE_CONVENTION : DTI_FATE_CHANGED;
     /* rounded scales would change all numbers of their tensor: cast them only if a pattern names
      * them */
     if (!rewrite->request.only && dti_rewrite_is_part(names, tensor))
@@ -210,7 +212,10 @@ static enum dti_status warn_of_view(const struct dti_rewrite *rewrite, struct dt
 
 static enum dti_status plan(struct dti_rewrite *rewrite, size_t at, struct dti_error *reterr)
 {
-    return dti_rewrite_plan_elements(rewrite, at, &rewrite->request.cast.cast.dst, reterr);
+    const bool fp32 =
+        !rewrite->request.only && dti_rewrite_is_fp32(rewrite, rewrite->tensors[at].source);
+    return dti_rewrite_plan_elements(
+        rewrite, at, fp32 ? dti_format_get(DTI_FP32) : &rewrite->request.cast.cast.dst, reterr);
 }
 
 /* Refuses a packing in the request if no code needs one. */

@@ -25,20 +25,30 @@ static bool is_quantized_usually(const struct dti_tensor *tensor)
            !dti_glob_list_match(kept_names, tensor->name, tensor->name_length);
 }
 
-/* The type that a tensor gets; NULL: it stays unchanged. */
+/* The type that a tensor gets; NULL: it stays unchanged. plain: no block type unless a rule says
+ * so. */
 static const struct dti_gguf_type *type_of(const struct dti_encode_recipe *recipe,
-                                           const struct dti_tensor *tensor)
+                                           const struct dti_tensor *tensor, bool plain)
 {
     const struct dti_type_rule *const rule = dti_type_rule_of(recipe->rules, recipe->count, tensor);
     if (rule)
         return rule->type->dtype == DTI_NONE && tensor->rank < 2 ? NULL : rule->type;
-    return tensor->rank >= 2 && is_quantized_usually(tensor) ? recipe->type : NULL;
+    return !plain && tensor->rank >= 2 && is_quantized_usually(tensor) ? recipe->type : NULL;
+}
+
+/* The type of a tensor of the container; fp32 where a convention says so. */
+static const struct dti_gguf_type *chosen(const struct dti_rewrite *rewrite, size_t at)
+{
+    const struct dti_gguf_type *const type =
+        type_of(&rewrite->request.encode, &rewrite->container->tensors[at],
+                dti_rewrite_is_plain(rewrite, at));
+    return !type && dti_rewrite_is_fp32(rewrite, at) ? dti_gguf_type_storing(DTI_FP32) : type;
 }
 
 bool dti_encode_keeps(const struct dti_encode_recipe *recipe, const char *keep, const char *only,
                       const struct dti_tensor *tensor)
 {
-    const struct dti_gguf_type *const type = type_of(recipe, tensor);
+    const struct dti_gguf_type *const type = type_of(recipe, tensor, false);
     return !type || type == dti_gguf_type_of(tensor->gguf->blocks) ||
            dti_tensor_fits(keep, tensor) || (only && !dti_tensor_fits(only, tensor));
 }
@@ -64,7 +74,7 @@ static enum dti_fate choose(const struct dti_rewrite *rewrite, const struct dti_
                             size_t at)
 {
     const struct dti_tensor *const tensor = &rewrite->container->tensors[at];
-    const struct dti_gguf_type *const type = type_of(&rewrite->request.encode, tensor);
+    const struct dti_gguf_type *const type = chosen(rewrite, at);
     const struct dti_dequant_form *const form =
         dti_file_dequant_form(rewrite->request.dequant, dti_rewrite_place(rewrite, at));
     (void)names;
@@ -126,8 +136,7 @@ static enum dti_status plan_blocks(struct dti_rewrite *rewrite, size_t at,
 
 static enum dti_status plan(struct dti_rewrite *rewrite, size_t at, struct dti_error *reterr)
 {
-    const struct dti_gguf_type *const type =
-        type_of(&rewrite->request.encode, dti_rewrite_source(rewrite, at));
+    const struct dti_gguf_type *const type = chosen(rewrite, rewrite->tensors[at].source);
     return type->dtype == DTI_NONE
                ? plan_blocks(rewrite, at, type, reterr)
                : dti_rewrite_plan_elements(rewrite, at, dti_format_get(type->dtype), reterr);

@@ -10,6 +10,7 @@
 #include "convert/quant_plan.h"
 #include "convert/runner.h"
 #include "files/dequant/file_dequant.h"
+#include "files/model/model_view.h"
 #include "files/rewrite/fused_ranges.h"
 #include "files/rewrite/new_files.h"
 #include "files/scan/loss_summary.h"
@@ -114,6 +115,10 @@ struct dti_rewrite_request {
     const size_t *places;
     const struct dti_container *model; /* whose metadata the new file copies unchanged; NULL: the
                                           container. Must outlive the rewrite */
+    /* GGUF from a checkpoint: the view that the container is, or whose tensors it lists, and the
+     * index there of each of its tensors (NULL: the same). Must outlive the rewrite. Else NULL */
+    struct dti_model_view *model_view;
+    const size_t *model_places;
     struct dti_fused_ranges *fused; /* of the whole, shared by several rewrites; NULL: made here, if
                                        needed. Must outlive the rewrite */
     dti_warn_fn *warn;              /* receives warnings, such as that nothing is cast; or NULL */

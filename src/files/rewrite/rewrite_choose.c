@@ -19,7 +19,7 @@ static bool is_used(const struct dti_rewrite *rewrite, const char *pattern, size
             return true;
     }
     const struct dti_recipe_ops *const ops = rewrite->ops;
-    return ops->fits && ops->fits(rewrite, pattern, length);
+    return !rewrite->request.model_view && ops->fits && ops->fits(rewrite, pattern, length);
 }
 
 /* "'norm' matches no tensor, but '*norm*' does": names are often incomplete. */

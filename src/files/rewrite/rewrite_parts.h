@@ -52,6 +52,36 @@ struct dti_recipe_ops {
 extern const struct dti_recipe_ops dti_recipe_cast, dti_recipe_dequantize, dti_recipe_quantize,
     dti_recipe_transcode, dti_recipe_encode;
 
+/* The index of a tensor of the container in request.model_view. */
+static inline size_t dti_rewrite_model_place(const struct dti_rewrite *rewrite, size_t tensor)
+{
+    const size_t *const places = rewrite->request.model_places;
+    return places ? places[tensor] : tensor;
+}
+/* Whether a convention of GGUF stores a tensor of the container as fp32; never encodes it. */
+static inline bool dti_rewrite_is_fp32(const struct dti_rewrite *rewrite, size_t tensor)
+{
+    const struct dti_model_view *const view = rewrite->request.model_view;
+    return view && dti_model_view_is_fp32(view, dti_rewrite_model_place(rewrite, tensor));
+}
+static inline bool dti_rewrite_is_plain(const struct dti_rewrite *rewrite, size_t tensor)
+{
+    const struct dti_model_view *const view = rewrite->request.model_view;
+    return view && dti_model_view_is_plain(view, dti_rewrite_model_place(rewrite, tensor));
+}
+/* Where a tensor's elements are once the view has changed them. */
+static inline enum dti_status dti_rewrite_model_data(const struct dti_rewrite *rewrite,
+                                                     size_t tensor,
+                                                     const struct dti_batch_source **source,
+                                                     const struct dti_input **input,
+                                                     uint64_t *offset, struct dti_error *reterr)
+{
+    struct dti_model_view *const view = rewrite->request.model_view;
+    return view ? dti_model_view_data(view, dti_rewrite_model_place(rewrite, tensor), source, input,
+                                      offset, reterr)
+                : DTI_OK;
+}
+
 /* rewrite_choose.c: sets source and fate of the tensors, in the container's order. */
 enum dti_status dti_rewrite_choose(struct dti_rewrite *rewrite, struct dti_error *reterr);
 /* Whether a tensor is a part, such as X_scale of codes X or X_packed; or codes with a state, which

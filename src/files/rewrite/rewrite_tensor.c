@@ -19,6 +19,9 @@ enum dti_status dti_rewrite_input_open(struct dti_rewrite *rewrite, size_t at, u
                                        &ret->offset, reterr);
     if (status == DTI_OK && !ret->source)
         ret->offset += rewrite->request.skip;
+    if (status == DTI_OK && !rewrite->tensors[at].type) /* the encoder's have been changed before */
+        status = dti_rewrite_model_data(rewrite, rewrite->tensors[at].source, &ret->source,
+                                        &ret->input, &ret->offset, reterr);
     if (status != DTI_OK || ret->source || !tensor->fortran ||
         dti_rewrite_is_fortran(rewrite, tensor))
         return status;
