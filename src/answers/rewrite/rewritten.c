@@ -221,6 +221,7 @@ struct translated_tensor {
 };
 struct transcode_options {
     const char *dtype;              /* or NULL */
+    const char *mode;               /* or NULL */
     const struct dti_format *scale; /* or NULL */
     bool lossless;
 };
@@ -281,6 +282,16 @@ static const char *transcode_layout_words(size_t index)
                                        : NULL;
 }
 
+static const char *transcode_mode_words(size_t index)
+{
+    static const char *const names[] = {
+#define TRANSCODE_MODE(id, name, help) name,
+#include "files/transcode/transcode_layouts.def"
+#undef TRANSCODE_MODE
+    };
+    return index < sizeof names / sizeof *names ? names[index] : NULL;
+}
+
 static void fill_written(struct written *ret, const struct tensor_at *of)
 {
     const struct dti_rewrite *const rewrite = of->answer->rewrite;
@@ -332,6 +343,7 @@ static void fill_options(struct transcode_options *ret, const struct dti_rewrite
     const struct dti_file_transcode_request *const request =
         dti_file_transcode_request(answer->rewrite->request.transcode);
     ret->dtype = request->nvfp4 ? "nvfp4" : NULL;
+    ret->mode = request->moded ? dti_transcode_mode_name(request->mode) : NULL;
     ret->scale = request->narrow ? dti_format_get(request->scale) : NULL;
     ret->lossless = request->lossless;
 }

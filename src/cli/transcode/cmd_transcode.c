@@ -97,11 +97,13 @@ static const struct dti_rewrite_page page = {
 struct transcode_args {
     int to; /* enum dti_transcode_layout; then, from DTI_TRANSCODE_COUNT on, of `plain` */
     int dtype;
+    int mode;  /* enum dti_block; DTI_BLOCK_COUNT: affine */
     int scale; /* enum dti_dtype */
     uint64_t bits, block;
     int like;
     const char *types; /* "GLOB=TYPE,..." */
-    bool to_given, dtype_given, scale_given, bits_given, block_given, like_given, lossless;
+    bool to_given, dtype_given, mode_given, scale_given, bits_given, block_given, like_given,
+        lossless;
     struct dti_transfer_args transfer;
     struct dti_tensor_args tensors;
 };
@@ -134,6 +136,13 @@ static const struct dti_choice dtype_choices[] = {
     {.name = NULL},
 };
 
+static const struct dti_choice mode_choices[] = {
+#define TRANSCODE_MODE(id, name_, help_) {.name = name_, .value = DTI_BLOCK_##id, .help = help_},
+#include "files/transcode/transcode_layouts.def"
+#undef TRANSCODE_MODE
+    {.name = NULL},
+};
+
 static const struct dti_choice scale_choices[] = {
 #define TRANSCODE_SCALE(id, name_, help_) {.name = name_, .value = DTI_##id, .help = help_},
 #include "files/transcode/transcode_layouts.def"
@@ -146,6 +155,8 @@ static const struct dti_option options[] = {
                "the layout of the new file, or a dtype of plain floats", .matters = true),
     OPT_CHOICE(0, "dtype", struct transcode_args, dtype, dtype_given, "DTYPE", dtype_choices,
                "what blocks of mxfp4 become", .matters = true),
+    OPT_CHOICE(0, "mode", struct transcode_args, mode, mode_given, "MODE", mode_choices,
+               "mlx: the mode; by default that of the codes", .matters = true),
     OPT_CHOICE(0, "scale-dtype", struct transcode_args, scale, scale_given, "DTYPE", scale_choices,
                "integers: round scales of fp32 to this dtype", .matters = true),
     OPT_GLOB(0, "type", struct transcode_args, types, "GLOB=TYPE,...",
@@ -190,7 +201,9 @@ static enum dti_status open_layout(struct dti_rewrite_job *job, struct dti_error
     const struct transcode_args *const args = own->args;
     const struct dti_file_transcode_request request = {
         .layout = (enum dti_transcode_layout)args->to,
-        .nvfp4 = args->dtype_given,
+        .nvfp4 = args->dtype_given || (args->mode_given && args->mode == DTI_BLOCK_NVFP4),
+        .moded = args->mode_given,
+        .mode = (enum dti_block)args->mode,
         .lossless = args->lossless,
         .narrow = args->scale_given,
         .scale = (enum dti_dtype)args->scale,
@@ -262,6 +275,10 @@ static enum dti_status check_options(const struct transcode_args *args, struct d
                               layout == DTI_TRANSCODE_MLX || layout == DTI_TRANSCODE_GGUF))
         return dti_fail(reterr, DTI_USAGE,
                         "--scale-dtype is for " DTI_TRANSCODE_SCALES_16 "; leave it out");
+    if (args->mode_given && layout != DTI_TRANSCODE_MLX)
+        return dti_fail(reterr, DTI_USAGE, "--mode is for --to mlx; leave it out");
+    if (args->mode_given && args->dtype_given && args->mode != DTI_BLOCK_NVFP4)
+        return dti_fail(reterr, DTI_USAGE, "--dtype nvfp4 is --mode nvfp4; leave one of them out");
     if (args->dtype_given && !dti_transcode_layout_has_nvfp4(layout))
         return dti_fail(reterr, DTI_USAGE,
                         "%s has no nvfp4; leave out --dtype, or use another --to",
@@ -335,6 +352,7 @@ const struct dti_command dti_command_transcode = {
                "small files are copied. With a dtype, --to makes plain floats:\n"
                "dtinfo transcode model --to compressed-tensors -o out\n"
                "dtinfo transcode model --to modelopt --dtype nvfp4 --require-lossless -o out\n"
+               "dtinfo transcode model --to mlx --mode mxfp4 -o out\n"
                "dtinfo transcode model --to bf16 -o out",
     .schema = "dtinfo.transcode/1",
     .other_schemas = {"dtinfo.dequant/1"},

@@ -8,28 +8,19 @@
  *
  * Shapes only determine the product of width and group length. The caller specifies the two, else
  * the configuration, else a metadata entry, which dtinfo writes. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "containers/json_quoted.h"
 #include "files/transcode/transcode_grouped.h"
+#include "files/transcode/transcode_mlx.h"
 #include "util/checked.h"
+#include "util/little_endian.h"
+#include "util/run/allocate.h"
 
 enum { BITS_MAX = 8 };
 static const uint64_t group_lengths[] = {32, 64, 128};
 enum { GROUP_LENGTHS = sizeof group_lengths / sizeof *group_lengths };
-
-/* Modes without biases; the number of bits per scale identifies the mode. */
-static const struct mlx_mode {
-    const char *name;
-    enum dti_block block;
-    unsigned bits, group;
-} modes[] = {
-    {"mxfp4", DTI_BLOCK_MXFP4, 4, 32},
-    {"mxfp8", DTI_BLOCK_MXFP8_E4M3, 8, 32},
-    {"nvfp4", DTI_BLOCK_NVFP4, 4, 16},
-};
-enum { MODES = sizeof modes / sizeof *modes };
 
 /* Settings for a tensor: from the caller, else from the configuration; zeros: none. */
 struct mlx_scheme {
@@ -111,10 +102,10 @@ static enum dti_status find_stated(struct dti_file_dequant *dequant,
                                   .group = scheme->group_size,
                                   .mode = scheme->mode[0] != '\0' ? scheme->mode : "affine"};
     unsigned bits = 4, length = 64;
-    for (unsigned i = 0; i < MODES; i++) {
-        if (strcmp(stated->mode, modes[i].name) == 0) {
-            bits = modes[i].bits;
-            length = modes[i].group;
+    for (unsigned i = 0; i < DTI_MLX_MODES; i++) {
+        if (strcmp(stated->mode, dti_mlx_modes[i].name) == 0) {
+            bits = dti_mlx_modes[i].bits;
+            length = dti_mlx_modes[i].group;
         }
     }
     stated->bits = stated->bits > 0 ? stated->bits : bits;
@@ -245,15 +236,52 @@ static enum dti_status match_biased(struct dti_file_dequant *dequant,
     return show(dequant, tensor, scheme.bits, scheme.group, ret, reterr);
 }
 
+enum { EXPERTS_MAX = 65536 };
+
+/* The scale of a stack, if all its matrices have the same; those of mlx-lm may differ. */
+static enum dti_status read_stack(const struct dti_dequant_group *group, float *ret,
+                                  struct dti_error *reterr)
+{
+    const struct dti_dequant_part *const part = &group->part[DTI_PART_TENSOR_SCALE];
+    const struct dti_tensor *const scales = dti_dequant_part_tensor(part);
+    const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
+    uint64_t matrices = 1;
+    for (unsigned i = 0; i + 2 < codes->rank; i++)
+        matrices *= codes->shape[i]; /* at most codes->elements, or 0 */
+    if (scales->format->id != DTI_FP32 || scales->elements != matrices ||
+        scales->elements > EXPERTS_MAX)
+        return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
+                                  "expected one scale of F32 for the tensor, or for each matrix");
+    unsigned char *const raw = dti_malloc((size_t)scales->bytes);
+    if (!raw)
+        return dti_no_memory(reterr);
+    enum dti_status status = dti_dequant_read_all(part, raw, (size_t)scales->bytes, reterr);
+    for (uint64_t i = 1; i < matrices && status == DTI_OK; i++) {
+        if (memcmp(raw, raw + 4 * i, 4) != 0)
+            status = dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
+                                        "a scale of its own for each expert is not supported");
+    }
+    const uint32_t bits = status == DTI_OK ? (uint32_t)dti_little_get(raw, 4) : 0;
+    memcpy(ret, &bits, sizeof *ret);
+    dti_free(raw);
+    if (status == DTI_OK && !(*ret > 0 && isfinite(*ret)))
+        status = dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
+                                    "a tensor's scale must be a finite number above 0");
+    return status;
+}
+
 /* Reads the tensor scale, stored as the largest magnitude: divides it by 6 x 448. */
 static enum dti_status read_largest(struct dti_file_dequant *dequant,
                                     const struct mlx_tensor *tensor, struct dti_dequant_found *ret,
                                     struct dti_error *reterr)
 {
+    const bool stack = dti_dequant_of(tensor->group, DTI_PART_TENSOR_SCALE)->elements > 1;
+    float *const scale = &ret->how.tensor_scale;
     const enum dti_status status =
-        dti_dequant_tensor_scale(dequant, tensor->group, &ret->how.tensor_scale, reterr);
+        stack ? read_stack(tensor->group, scale, reterr)
+              : dti_dequant_tensor_scale(dequant, tensor->group, scale, reterr);
     if (status == DTI_OK) {
-        ret->how.tensor_scale /= 2688;
+        *scale /= DTI_MLX_LARGEST;
         ret->form.tensor_scale = true;
     }
     return status;
@@ -264,16 +292,17 @@ static enum dti_status match_blocks(struct dti_file_dequant *dequant,
                                     struct dti_error *reterr)
 {
     const struct mlx_scheme *const stated = &tensor->stated;
-    const struct mlx_mode *mode = NULL;
+    const struct dti_mlx_mode *mode = NULL;
     if (dti_dequant_has(tensor->group, DTI_PART_BIAS))
         return dti_dequant_refuse(&tensor->group->part[DTI_PART_BIAS], reterr, DTI_REMEDY_KEEP,
                                   "codes with scales of a byte have no biases");
-    for (unsigned i = 0; i < MODES; i++) {
-        if ((tensor->bits == 0 || tensor->bits == (uint64_t)modes[i].bits * modes[i].group) &&
-            (stated->bits == 0 || stated->bits == modes[i].bits) &&
-            (stated->group == 0 || stated->group == modes[i].group) &&
-            (!stated->mode || strcmp(stated->mode, modes[i].name) == 0) && !mode)
-            mode = &modes[i];
+    for (const struct dti_mlx_mode *one = dti_mlx_modes; one < dti_mlx_modes + DTI_MLX_MODES;
+         one++) {
+        if ((tensor->bits == 0 || tensor->bits == (uint64_t)one->bits * one->group) &&
+            (stated->bits == 0 || stated->bits == one->bits) &&
+            (stated->group == 0 || stated->group == one->group) &&
+            (!stated->mode || strcmp(stated->mode, one->name) == 0) && !mode)
+            mode = one;
     }
     if (!mode && (stated->bits > 0 || stated->group > 0))
         return refuse_stated(tensor, reterr);
@@ -382,36 +411,8 @@ static enum dti_status plan_mlx(const struct dti_transcode_target *target, struc
     return dti_grouped_values(pool, grouped, DTI_GROUP_BIASES, false, 0, part, reterr);
 }
 
-/* Tensors that differ from the first one get their own members. */
-static void config_mlx(const struct dti_transcode_target *target,
-                       const struct dti_dequant_found *const *all, size_t count, const char *kept,
-                       struct dti_buffer *ret, const char **ret_why)
-{
-    (void)target;
-    struct dti_grouped usual;
-    (void)dti_grouped_facts(&usual, all[0], "", NULL); /* cannot fail: it was planned */
-    (void)kept;                                        /* modules without scales are not
-                                                        * quantized */
-    (void)ret_why;
-    dti_buffer_print(ret, "{\n  \"group_size\": %llu,\n  \"bits\": %u,\n  \"mode\": \"affine\"",
-                     (unsigned long long)usual.length, usual.bits);
-    for (size_t i = 1; i < count; i++) {
-        const struct dti_tensor *const shown = &all[i]->shown;
-        struct dti_grouped own;
-        (void)dti_grouped_facts(&own, all[i], "", NULL);
-        if (own.bits == usual.bits && own.length == usual.length)
-            continue;
-        dti_buffer_puts(ret, ",\n  ");
-        dti_json_quoted(ret, shown->name, shown->name_length - (sizeof ".weight" - 1));
-        dti_buffer_print(
-            ret, ": {\n    \"group_size\": %llu,\n    \"bits\": %u,\n    \"mode\": \"affine\"\n  }",
-            (unsigned long long)own.length, own.bits);
-    }
-    dti_buffer_puts(ret, "\n}");
-}
-
 static const struct dti_transcode_target to_mlx = {
-    .name = "mlx", .takes = DTI_TAKES_INTEGERS, .plan = plan_mlx, .config = config_mlx};
+    .name = "mlx", .takes = DTI_TAKES_INTEGERS, .plan = plan_mlx, .config = dti_mlx_config};
 
 const struct dti_layout_ops dti_layout_mlx = {
     .name = "mlx",
@@ -424,5 +425,5 @@ const struct dti_layout_ops dti_layout_mlx = {
                [DTI_PART_TENSOR_SCALE] = ".global_scale"},
     .fits = is_mlx,
     .match = match_mlx,
-    .targets = {&to_mlx},
+    .targets = {&to_mlx, &dti_target_mlx_blocks, &dti_target_mlx_nvfp4},
 };

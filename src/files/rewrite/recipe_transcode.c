@@ -110,10 +110,53 @@ static void warn_of_caches(const struct dti_rewrite *rewrite)
         tell(rewrite, "scales_of_attention", text);
 }
 
+/* Number of parts of this name, and the first one. */
+static size_t count_parts(const struct dti_rewrite *rewrite, const char *ending, size_t *ret_first)
+{
+    const struct dti_container *const view =
+        dti_file_transcode_container(rewrite->request.transcode);
+    size_t count = 0;
+    for (size_t i = 0; i < view->tensor_count; i++) {
+        if (view->tensors[i].rank == 0 && is_part(rewrite, i) &&
+            dti_quant_name_ends(view->tensors[i].name, view->tensors[i].name_length, ending) &&
+            count++ == 0)
+            *ret_first = i;
+    }
+    return count;
+}
+
+/* What MLX's loaders cannot read, and what they have no use for. */
+static void warn_of_mlx(const struct dti_rewrite *rewrite)
+{
+    struct dti_file_transcode *const transcode = rewrite->request.transcode;
+    const size_t dropped = dti_file_transcode_inputs_left_out(transcode);
+    char name[DTI_QUOTE_SIZE], text[DTI_QUOTE_SIZE + 160];
+    size_t first = 0;
+    if (dti_file_transcode_request(transcode)->layout != DTI_TRANSCODE_MLX)
+        return;
+    const size_t count = count_parts(rewrite, ".global_scale", &first);
+    if (count > 0) {
+        const struct dti_tensor *const tensor =
+            &dti_file_transcode_container(transcode)->tensors[first];
+        (void)snprintf(text, sizeof text,
+                       "%zu matri%s a global_scale, which MLX reads and mlx-lm 0.32 does not, "
+                       "except for stacks of experts: the first is %s",
+                       count, count == 1 ? "x has" : "ces have",
+                       dti_quote(name, tensor->name, tensor->name_length));
+        tell(rewrite, "global_scale", text);
+    }
+    if (dropped > 0) {
+        (void)snprintf(text, sizeof text, "%zu scale%s of activations %s left out: mlx has none",
+                       dropped, dropped == 1 ? "" : "s", dropped == 1 ? "is" : "are");
+        tell(rewrite, "scales_of_activations", text);
+    }
+}
+
 static enum dti_status warn(const struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     (void)reterr;
     warn_of_caches(rewrite);
+    warn_of_mlx(rewrite);
     return DTI_OK;
 }
 

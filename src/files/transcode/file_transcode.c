@@ -24,6 +24,16 @@ const char *dti_transcode_layout_name(enum dti_transcode_layout layout)
     return names[layout];
 }
 
+const char *dti_transcode_mode_name(enum dti_block mode)
+{
+    static const char *const modes[DTI_BLOCK_COUNT + 1] = {
+#define TRANSCODE_MODE(id, name, help) [DTI_BLOCK_##id] = name,
+#include "files/transcode/transcode_layouts.def"
+#undef TRANSCODE_MODE
+    };
+    return modes[mode];
+}
+
 /* NULL: none. */
 static const struct dti_transcode_target *target_of(enum dti_transcode_layout layout,
                                                     enum dti_transcode_takes takes)
@@ -47,6 +57,18 @@ bool dti_transcode_layout_has_integers(enum dti_transcode_layout layout)
     return target_of(layout, DTI_TAKES_INTEGERS) != NULL;
 }
 
+/* Whether codes become those of the mode that is asked for. */
+static bool is_in_mode(const struct dti_file_transcode_request *request,
+                       const struct dti_dequant_found *found)
+{
+    const struct dti_block_format *const block = found->how.block;
+    if (!request->moded)
+        return true;
+    if (!block)
+        return request->mode == DTI_BLOCK_COUNT && !dti_format_is_float(&found->how.affine.code);
+    return block->id == request->mode || (request->nvfp4 && block->id == DTI_BLOCK_MXFP4);
+}
+
 /* The target for a tensor, chosen by its codes. */
 static enum dti_status find_target(const struct dti_file_transcode *transcode,
                                    const struct dti_dequant_found *found,
@@ -63,6 +85,10 @@ static enum dti_status find_target(const struct dti_file_transcode *transcode,
                                     "it is a stack of experts of %s, stored transposed; no program "
                                     "that reads %s has such experts",
                                     found->form.layout, names[layout]);
+    if (!is_in_mode(&transcode->request, found))
+        return dti_transcode_refuse(found, reterr, "it is %s of %s, and mode %s has other codes",
+                                    found->form.dtype, found->form.layout,
+                                    dti_transcode_mode_name(transcode->request.mode));
     if (*ret)
         return DTI_OK;
     return dti_transcode_refuse(found, reterr, "it is %s of %s, which cannot be translated to %s",
@@ -163,6 +189,12 @@ static void find_input(struct dti_file_transcode *transcode, size_t origin)
     const struct dti_transcode_target *const target =
         target_of(layout, layout == DTI_TRANSCODE_GGUF ? DTI_TAKES_BLOCKS : DTI_TAKES_FOR_NVFP4);
     dti_transcode_find_input(transcode->dequant, found, input);
+    if (target && target->no_inputs && input->there) {
+        transcode->replaced[input->tensor] = 1;
+        transcode->inputs_left_out++;
+        input->there = false;
+        return;
+    }
     const bool nvfp4 =
         transcode->request.nvfp4 || (found->how.block && found->how.block->id == DTI_BLOCK_NVFP4);
     if (!nvfp4 || !target || input->divides == (target->form != NULL))
@@ -362,6 +394,11 @@ const struct dti_transcode_verdict *dti_file_transcode_verdict(
     const struct dti_file_transcode *transcode, size_t origin)
 {
     return &transcode->verdicts[origin];
+}
+
+size_t dti_file_transcode_inputs_left_out(const struct dti_file_transcode *transcode)
+{
+    return transcode->inputs_left_out;
 }
 
 const struct dti_file_transcode_request *dti_file_transcode_request(

@@ -21,6 +21,8 @@ enum dti_transcode_layout {
 #define DTI_TRANSCODE_PLAIN_ZEROS "gptq_v2"
 #define DTI_TRANSCODE_SCALES_16   "gptq, gptq_v2, awq and compressed-tensors"
 const char *dti_transcode_layout_name(enum dti_transcode_layout layout);
+/* The name of a mode of mlx; DTI_BLOCK_COUNT: affine. */
+const char *dti_transcode_mode_name(enum dti_block mode);
 /* Whether mxfp4 is converted to nvfp4 for it. */
 bool dti_transcode_layout_has_nvfp4(enum dti_transcode_layout layout);
 /* Whether it supports integers with groups. */
@@ -32,6 +34,8 @@ const struct dti_gguf_type *dti_transcode_gguf_type(size_t index);
 struct dti_file_transcode_request {
     enum dti_transcode_layout layout;
     bool nvfp4;                        /* convert mxfp4 to nvfp4 */
+    bool moded;                        /* fail for codes of another mode than `mode` */
+    enum dti_block mode;               /* of mlx; DTI_BLOCK_COUNT: affine integers */
     bool lossless;                     /* fail unless all numbers stay the same */
     bool narrow;                       /* integers: round fp32 scales to `scale` */
     enum dti_dtype scale;              /* fp16 or bf16 */
@@ -75,6 +79,8 @@ enum dti_dtype dti_file_transcode_cast(const struct dti_file_transcode *transcod
 size_t dti_file_transcode_origin(const struct dti_file_transcode *transcode, size_t tensor);
 const struct dti_transcode_verdict *dti_file_transcode_verdict(
     const struct dti_file_transcode *transcode, size_t origin);
+/* Number of scales of activations that are not in the view, since the layout has none. */
+size_t dti_file_transcode_inputs_left_out(const struct dti_file_transcode *transcode);
 const struct dti_file_transcode_request *dti_file_transcode_request(
     const struct dti_file_transcode *transcode);
 /* Whether a pattern matches a name that tensors of the view were made from. */

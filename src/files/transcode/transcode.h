@@ -49,9 +49,10 @@ enum dti_transcode_takes { DTI_TAKES_BLOCKS, DTI_TAKES_FOR_NVFP4, DTI_TAKES_INTE
 struct dti_transcode_target {
     const char *name; /* as in transcode_layouts.def */
     enum dti_transcode_takes takes;
-    bool experts;  /* reads stacks of transposed matrices */
-    bool lanes;    /* each word has eight rows of a column, in AWQ's order */
-    unsigned less; /* subtracted from zero points */
+    bool experts;   /* reads stacks of transposed matrices */
+    bool lanes;     /* each word has eight rows of a column, in AWQ's order */
+    unsigned less;  /* subtracted from zero points */
+    bool no_inputs; /* has no scales of activations: those of its weights are left out */
     /* Fills all of *ret from a source tensor, whose numbers have the rank and shape of
      * found->shown. Reads scales if the verdict needs them, codes only if it must. Fails with
      * DTI_WRONG_KIND if the layout cannot hold the codes and scales: the message names the tensor
@@ -60,9 +61,9 @@ struct dti_transcode_target {
                             struct dti_dequant_found *found, struct dti_transcoded *ret,
                             struct dti_error *reterr);
     /* Writes the value of quantization_config for loaders, with line feeds and two spaces per
-     * level. all[i]: the tensors that were found. kept: a JSON array of the modules whose matrices
-     * stay unchanged, or NULL. If there is none, *ret_why has the reason, and nothing is
-     * written. */
+     * level. target: of blocks, if there are any. all[i]: the tensors that were found. kept: a JSON
+     * array of the modules whose matrices stay unchanged, or NULL. If there is none, *ret_why has
+     * the reason, and nothing is written. */
     void (*config)(const struct dti_transcode_target *target,
                    const struct dti_dequant_found *const *all, size_t count, const char *kept,
                    struct dti_buffer *ret, const char **ret_why);

@@ -101,6 +101,18 @@ static enum dti_status count_errors(struct dti_dequant_tensor *how, const double
     return status;
 }
 
+enum dti_status dti_transcode_count_nv(struct dti_dequant_found *found, struct dti_nv_tensor new,
+                                       struct dti_transcoded *ret, struct dti_error *reterr)
+{
+    const struct dti_dequant_tensor *const how = &found->how;
+    const bool divided = how->tensor_divisor != 0;
+    const float stored = divided ? how->tensor_divisor : how->tensor_scale;
+    double worst[0x80];
+    return find_errors(rule_of(found, stored, divided), new, worst)
+               ? count_errors(&found->how, worst, ret, reterr)
+               : DTI_OK;
+}
+
 /* Adds the tensor scale for a target that divides or multiplies by it. */
 static enum dti_status add_nv_scale(struct dti_pool *pool, struct dti_dequant_found *found,
                                     bool divides, struct dti_transcoded *ret,
@@ -110,13 +122,10 @@ static enum dti_status add_nv_scale(struct dti_pool *pool, struct dti_dequant_fo
     const bool divided = how->tensor_divisor != 0;
     const float stored = divided ? how->tensor_divisor : how->tensor_scale;
     const float scale = divides == divided ? stored : 1 / stored;
-    double worst[0x80];
     if (!(scale > 0) || !isfinite(scale))
         return dti_transcode_refuse(found, reterr, "its tensor scale has no reciprocal in fp32");
     const enum dti_status status =
-        find_errors(rule_of(found, stored, divided), rule_of(found, scale, divides), worst)
-            ? count_errors(&found->how, worst, ret, reterr)
-            : DTI_OK;
+        dti_transcode_count_nv(found, rule_of(found, scale, divides), ret, reterr);
     if (status != DTI_OK)
         return status;
     return dti_transcode_add_number(pool, scale, divides ? "_global_scale" : "_scale_2",
@@ -133,7 +142,7 @@ static enum dti_status add_nvfp4(struct dti_pool *pool, struct dti_dequant_found
     struct dti_transcode_part *const second = dti_transcode_add(ret, "_scale", DTI_FP8_E4M3FN);
     if (!plan)
         return dti_no_memory(reterr);
-    const enum dti_status status = dti_nvfp4_plan(&found->how, plan, reterr);
+    const enum dti_status status = dti_nvfp4_plan(&found->how, false, plan, reterr);
     if (status != DTI_OK)
         return status;
     dti_transcode_set_shape(found, 2, first);

@@ -104,5 +104,9 @@ enum dti_status dti_transcode_blocks(const struct dti_transcode_target *target,
 enum dti_status dti_transcode_to_nvfp4(const struct dti_transcode_target *target,
                                        struct dti_pool *pool, struct dti_dequant_found *found,
                                        struct dti_transcoded *ret, struct dti_error *reterr);
+/* For nvfp4 with unchanged scales of blocks, and a tensor scale that is applied by another rule:
+ * counts the blocks whose numbers change in *ret. Reads scales if any can. */
+enum dti_status dti_transcode_count_nv(struct dti_dequant_found *found, struct dti_nv_tensor new,
+                                       struct dti_transcoded *ret, struct dti_error *reterr);
 
 #endif

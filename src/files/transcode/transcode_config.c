@@ -98,8 +98,9 @@ enum dti_status dti_file_transcode_config(const struct dti_file_transcode *trans
     for (size_t i = 0; i < count; i++) {
         if (!dti_transcode_found(transcode, i))
             continue;
-        several = several || (target && transcode->targets[i] != target);
-        target = transcode->targets[i];
+        const struct dti_transcode_target *const own = transcode->targets[i];
+        several = several || (target && own->config != target->config);
+        target = target && own->takes == DTI_TAKES_INTEGERS ? target : own;
         all[used++] = dti_transcode_found(transcode, i);
     }
     *ret_why = keeps_others(transcode)

@@ -249,8 +249,8 @@ static void choose(struct survey *survey, struct dti_nvfp4_plan *ret)
     }
 }
 
-enum dti_status dti_nvfp4_plan(struct dti_dequant_tensor *how, struct dti_nvfp4_plan *ret,
-                               struct dti_error *reterr)
+enum dti_status dti_nvfp4_plan(struct dti_dequant_tensor *how, bool plain,
+                               struct dti_nvfp4_plan *ret, struct dti_error *reterr)
 {
     struct dti_nvfp4_plan plan = {.how = how, .blocks = 2 * how->scale_count};
     struct survey *const survey = dti_calloc(1, sizeof *survey);
@@ -263,7 +263,7 @@ enum dti_status dti_nvfp4_plan(struct dti_dequant_tensor *how, struct dti_nvfp4_
         status = count_powers(how, survey, reterr);
     if (status == DTI_OK &&
         (!find_range(survey->powers, &low, &high) || high - low <= HIGH - LOW)) {
-        plan.power = clamp_power(high - HIGH);
+        plan.power = plain && low >= LOW && high <= HIGH ? 0 : clamp_power(high - HIGH);
         plan.same_codes = true;
         plan.lossless = plan.blocks;
     } else if (status == DTI_OK) {

@@ -19,10 +19,10 @@ struct dti_nvfp4_plan {
     double worst;                         /* see struct dti_transcoded */
 };
 
-/* Chooses the tensor scale that preserves the numbers of most blocks. Reads scales, and codes if
- * the scales are too far apart. */
-enum dti_status dti_nvfp4_plan(struct dti_dequant_tensor *how, struct dti_nvfp4_plan *ret,
-                               struct dti_error *reterr);
+/* Chooses the tensor scale that preserves the numbers of most blocks; plain: 1, if that preserves
+ * all without reading codes. Reads scales, and codes if the scales are too far apart. */
+enum dti_status dti_nvfp4_plan(struct dti_dequant_tensor *how, bool plain,
+                               struct dti_nvfp4_plan *ret, struct dti_error *reterr);
 
 /* Fill units of one byte, a scale each, and of 8 bytes, the codes of a block each. The context is
  * the plan. */

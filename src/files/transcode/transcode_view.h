@@ -25,6 +25,7 @@ struct dti_file_transcode {
     struct dti_transcode_input *inputs;     /* same: inputs that become their reciprocals */
     unsigned char *replaced;                /* flags for the container's tensors: which of them are
                                              * such inputs */
+    size_t inputs_left_out;                 /* the layout has none */
     const struct dti_transcode_target **targets;
 };
 

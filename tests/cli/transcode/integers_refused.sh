@@ -56,7 +56,7 @@ python3 "$MAKERS/make_mlx.py" stack/m.safetensors a.weight=U32:2,8,8 a.scales=F1
 echo '{"quantization": {"group_size": 32, "bits": 4}}' > stack/config.json
 refused stack awq
 dtinfo transcode stack --to compressed-tensors -o stack_ct
-python3 "$MAKERS/make_mlx.py" mx.safetensors a.weight_packed=U8:8,16 a.weight_scale=U8:8,1
+python3 "$MAKERS/make_mlx.py" mx.safetensors a.weight=F8_E4M3:8,16 a.weight_scale=F32:/0000803f
 refused mx.safetensors mlx
 python3 "$MAKERS/make_mlx.py" named.safetensors a=I8:32,64 a_scale=F16:32,2/003c
 refused named.safetensors mlx

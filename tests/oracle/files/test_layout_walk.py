@@ -42,7 +42,7 @@ QUANT = [
 ]
 # --to, and more options
 TARGETS = [("compressed-tensors", ""), ("modelopt", ""), ("deepseek", ""), ("gptq", ""), ("gptq_v2", ""), ("awq", ""),
-           ("mlx", ""), ("modelopt", "--dtype nvfp4"), ("gpt-oss", ""),
+           ("mlx", ""), ("mlx", "--mode nvfp4"), ("modelopt", "--dtype nvfp4"), ("gpt-oss", ""),
            *((layout, "--scale-dtype " + dtype) for layout in ("gptq", "gptq_v2", "awq", "compressed-tensors")
              for dtype in ("fp16", "bf16"))]
 written = {}    # layout: the dtypes that it was written from
@@ -167,7 +167,8 @@ TAKEN = {
     "gptq_v2 --scale-dtype fp16": {"int8", "int4", "int2", "uint8", "uint4", "uint2"},
     "gptq --scale-dtype bf16": {"int8", "int4", "int2"}, "awq --scale-dtype fp16": {"int4", "uint4"},
     "awq --scale-dtype bf16": {"int4", "uint4"}, "compressed-tensors --scale-dtype fp16": {"int4", "uint4", "int8"},
-    "deepseek": {"fp8_e4m3fn"}, "mlx": {"int8", "uint8", "int4", "uint4", "int2", "uint2"},
+    "deepseek": {"fp8_e4m3fn"}, "mlx --mode nvfp4": {"mxfp4", "nvfp4"},
+    "mlx": {"int8", "uint8", "int4", "uint4", "int2", "uint2", "mxfp4", "mxfp8_e4m3", "nvfp4"},
 }
 
 
