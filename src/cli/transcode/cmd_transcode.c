@@ -172,6 +172,8 @@ static const struct dti_option options[] = {
     DTI_ROW_SELECT(struct transcode_args, tensors.select),
     DTI_ROW_ALLOW_UNMATCHED(struct transcode_args, tensors.allow_unmatched),
     DTI_ROW_TEMPLATE(struct transcode_args, tensors.model),
+    DTI_ROW_SET(struct transcode_args, tensors.set),
+    DTI_ROW_SET_FROM(struct transcode_args, tensors.set_from),
     DTI_ROW_SHARD_SIZE(struct transcode_args, tensors.shard_size),
     DTI_ROW_NO_COPY(struct transcode_args, tensors.no_copy),
     DTI_ROW_PART(struct transcode_args, tensors.part),
@@ -236,6 +238,19 @@ static const struct dti_rewrite_command to_layout = {
     .example = EXAMPLE,
     .no_file = "no file to read",
     .regular = true,
+    .kept = kept,
+    .open = open_layout,
+    .document = dti_document_transcode,
+    .page = &page,
+    .fails = never_fails,
+};
+
+static const struct dti_rewrite_command to_gguf = {
+    .verb = "translated",
+    .example = EXAMPLE,
+    .no_file = "no file to read",
+    .regular = true,
+    .states = true,
     .kept = kept,
     .open = open_layout,
     .document = dti_document_transcode,
@@ -308,7 +323,8 @@ static enum dti_status run_transcode(const void *all_args, char **operands, int 
     if (!own)
         return dti_no_memory(reterr);
     own->args = args;
-    dti_rewrite_job_init(&job, floats ? &to_floats : &to_layout, &args->transfer, &args->tensors,
+    const bool gguf = args->to_given && args->to == DTI_TRANSCODE_GGUF;
+    dti_rewrite_job_init(&job, floats ? &to_floats : gguf ? &to_gguf : &to_layout, &args->transfer, &args->tensors,
                          cx);
     job.args = own;
     job.request.cast.cast.dst = *dti_format_get(DTI_FP32); /* of --type; each has its own */

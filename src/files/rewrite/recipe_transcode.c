@@ -56,10 +56,10 @@ static bool keeps(const struct dti_rewrite *rewrite, size_t tensor, enum dti_fat
 static enum dti_fate choose(const struct dti_rewrite *rewrite, const struct dti_quant_names *names,
                             size_t tensor)
 {
-    (void)rewrite;
+    const struct dti_format *const format = rewrite->container->tensors[tensor].format;
     (void)names;
-    (void)tensor;
-    return DTI_FATE_SAME;
+    return dti_rewrite_is_fp32(rewrite, tensor) && format->id != DTI_FP32 ? DTI_FATE_CHANGED
+                                                                         : DTI_FATE_SAME;
 }
 
 static bool fits(const struct dti_rewrite *rewrite, const char *pattern, size_t length)
@@ -166,6 +166,8 @@ static enum dti_status plan(struct dti_rewrite *rewrite, size_t at, struct dti_e
     struct dti_rewrite_tensor *const tensor = &rewrite->tensors[at];
     const enum dti_dtype cast = dti_file_transcode_cast(rewrite->request.transcode,
                                                         dti_rewrite_place(rewrite, tensor->source));
+    if (!is_part(rewrite, tensor->source))
+        return dti_rewrite_plan_elements(rewrite, at, dti_format_get(DTI_FP32), reterr);
     if (cast != DTI_NONE)
         return dti_rewrite_plan_elements(rewrite, at, dti_format_get(cast), reterr);
     rewrite->files.encodes = rewrite->files.encodes || dti_rewrite_source(rewrite, at)->gguf;

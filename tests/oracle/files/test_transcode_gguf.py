@@ -29,7 +29,7 @@ ROUNDS = 1 if QUICK else 3
 # Files.
 
 def template(path, shapes):
-    writer = gguf.GGUFWriter(path, "llama")
+    writer = gguf.GGUFWriter(path, "test")
     writer.add_uint32("general.file_type", 1)
     writer.add_array("tokenizer.ggml.tokens", ["a", "b"])
     for name, shape in shapes.items():
