@@ -304,7 +304,7 @@ struct gguf_job {
     struct dti_type_rule rules[DTI_TYPE_RULES_MAX];
 };
 
-static const struct dti_type_words encoded = {dti_gguf_encoded, "encoded in gguf files"};
+static const struct dti_type_words encoded = {dti_encode_type, "encoded in gguf files"};
 
 bool dti_quant_is_gguf(const struct quant_args *args, char **operands, int count)
 {

@@ -59,7 +59,7 @@ static enum dti_fate choose(const struct dti_rewrite *rewrite, const struct dti_
     const struct dti_format *const format = rewrite->container->tensors[tensor].format;
     (void)names;
     return dti_rewrite_is_fp32(rewrite, tensor) && format->id != DTI_FP32 ? DTI_FATE_CHANGED
-                                                                         : DTI_FATE_SAME;
+                                                                          : DTI_FATE_SAME;
 }
 
 static bool fits(const struct dti_rewrite *rewrite, const char *pattern, size_t length)

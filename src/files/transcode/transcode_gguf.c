@@ -14,7 +14,6 @@
 
 #include "files/dequant/dequant_find.h"
 #include "files/transcode/file_transcode.h"
-#include "util/little_endian.h"
 
 enum {
     AT_ONCE = 1024,   /* blocks */
@@ -77,27 +76,6 @@ enum dti_status dti_gguf_refuse_type(const struct dti_dequant_found *found, cons
                                 found->type->word);
 }
 
-/* Spreads 4 bytes to the even ones of 8. */
-static inline uint64_t spread(uint32_t bytes)
-{
-    const uint64_t pairs = (bytes | (uint64_t)bytes << 16) & UINT64_C(0x0000ffff0000ffff);
-    return (pairs | pairs << 8) & UINT64_C(0x00ff00ff00ff00ff);
-}
-
-/* Two codes per byte, the first in the low bits, become pairs of codes that are half a group apart;
- * half: bytes of half a group, a multiple of 4. */
-static inline void pair_halves(unsigned char *to, const unsigned char *from, size_t half)
-{
-    const uint32_t low = UINT32_C(0x0f0f0f0f), high = UINT32_C(0xf0f0f0f0);
-    for (size_t i = 0; i < half; i += 4) {
-        const uint32_t one = (uint32_t)dti_little_get(from + i, 4);
-        const uint32_t other = (uint32_t)dti_little_get(from + half + i, 4);
-        const uint32_t even = (one & low) | (other << 4 & high);
-        const uint32_t odd = (one >> 4 & low) | (other & high);
-        dti_little_put(to + 2 * i, 8, spread(even) | spread(odd) << 8);
-    }
-}
-
 static void swap_nibbles(unsigned char *codes, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -133,7 +111,7 @@ static enum dti_status fill_nvfp4(const void *context, unsigned char *units, uin
             unsigned char *const to = units + (done + i) * UNIT;
             memcpy(to, memory + CODES + NV_SCALES * i, NV_SCALES);
             for (size_t k = 0; k < NV_SCALES; k++)
-                pair_halves(to + NV_SCALES + 8 * k, memory + BYTES * i + 8 * k, 4);
+                dti_gguf_pair_halves(to + NV_SCALES + 8 * k, memory + BYTES * i + 8 * k, 4);
         }
     }
     return status;
@@ -150,7 +128,7 @@ static enum dti_status fill_mxfp4(const void *context, unsigned char *units, uin
         for (size_t i = 0; i < n && status == DTI_OK; i++) {
             unsigned char *const to = units + (done + i) * UNIT;
             to[0] = memory[CODES + i];
-            pair_halves(to + 1, memory + BYTES * i, 8);
+            dti_gguf_pair_halves(to + 1, memory + BYTES * i, 8);
         }
     }
     return status;
