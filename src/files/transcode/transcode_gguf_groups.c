@@ -105,24 +105,29 @@ static void pack_nibbles(unsigned char *restrict to, const unsigned char *restri
         to[i] = (unsigned char)(((codes[i] + shift) & 15) | (codes[LENGTH / 2 + i] + shift) << 4);
 }
 
-static void make_block(const struct gguf_groups *groups, unsigned char *to,
-                       const struct groups_scratch *scratch, size_t i, size_t group)
+/* The first bytes of a block: d, and m. */
+static void make_head(const struct gguf_groups *groups, unsigned char *to,
+                      const struct groups_scratch *scratch, size_t group)
 {
-    const unsigned char *const codes = scratch->codes + i * LENGTH;
     const struct dti_grouped *const grouped = groups->grouped;
     const float scale = number_at(scratch->scales, &groups->scales, group);
     dti_grouped_put(DTI_FP16, to, scale_of(grouped, scale));
+    if (groups->type->blocks != DTI_GGUF_Q4_1)
+        return;
+    const float minimum =
+        grouped->biased ? round_half((double)number_at(scratch->offsets, &groups->offsets, group))
+                        : minimum_of(grouped, scale, scratch->offsets[group]);
+    dti_grouped_put(DTI_FP16, to + 2, minimum);
+}
+
+static void make_codes(const struct gguf_groups *groups, unsigned char *to,
+                       const unsigned char *codes, unsigned char zero)
+{
     if (groups->type->blocks == DTI_GGUF_Q4_0) {
         pack_nibbles(to + 2, codes, (unsigned char)(8 - groups->middle));
     } else if (groups->type->blocks == DTI_GGUF_Q4_1) {
-        const float minimum =
-            grouped->biased
-                ? round_half((double)number_at(scratch->offsets, &groups->offsets, group))
-                : minimum_of(grouped, scale, scratch->offsets[group]);
-        dti_grouped_put(DTI_FP16, to + 2, minimum);
         pack_nibbles(to + 4, codes, 0);
     } else {
-        const unsigned char zero = scratch->offsets[group];
         for (size_t k = 0; k < LENGTH; k++)
             to[2 + k] = (unsigned char)(codes[k] - zero);
     }
@@ -158,6 +163,25 @@ static enum dti_status read_groups(const struct gguf_groups *groups, uint64_t fi
     return status;
 }
 
+static void make_blocks(const struct gguf_groups *groups, uint64_t first, size_t n,
+                        struct groups_scratch *scratch)
+{
+    const size_t bytes = groups->type->bytes;
+    const bool zeros = groups->type->blocks == DTI_GGUF_Q8_0;
+    const uint64_t begin = group_of(groups, first);
+    size_t made = SIZE_MAX; /* the group of the previous block */
+    for (size_t i = 0; i < n; i++) {
+        unsigned char *const to = scratch->blocks + i * bytes;
+        const size_t group = (size_t)(group_of(groups, first + i) - begin);
+        if (group == made)
+            memcpy(to, to - bytes, 4); /* its codes are written below */
+        else
+            make_head(groups, to, scratch, group);
+        made = group;
+        make_codes(groups, to, scratch->codes + i * LENGTH, zeros ? scratch->offsets[group] : 0);
+    }
+}
+
 static enum dti_status read_blocks(void *context, void *buffer, size_t size, uint64_t offset,
                                    struct dti_window *window, void *memory,
                                    struct dti_error *reterr)
@@ -172,10 +196,7 @@ static enum dti_status read_blocks(void *context, void *buffer, size_t size, uin
         status = read_groups(groups, at, n, window, scratch, reterr);
         if (status != DTI_OK)
             return status;
-        const uint64_t group = group_of(groups, at);
-        for (size_t i = 0; i < n; i++)
-            make_block(groups, scratch->blocks + i * bytes, scratch, i,
-                       (size_t)(group_of(groups, at + i) - group));
+        make_blocks(groups, at, n, scratch);
         const uint64_t begin = at * bytes, stop = begin + n * bytes;
         const uint64_t from = begin > offset ? begin : offset;
         const uint64_t to = stop < offset + size ? stop : offset + size;
@@ -221,6 +242,8 @@ static double error_of(const struct groups_look *look, float scale, float bias, 
     const float m = grouped->biased ? round_half((double)bias) : minimum_of(grouped, scale, zero);
     float old[MOST];
     double worst = 0;
+    if (!minima && !grouped->biased && grouped->how->factor == 1 && d == scale)
+        return 0; /* the same products */
     old_numbers(grouped, scale, bias, zero, old);
     for (unsigned i = 0; i < 1U << grouped->bits; i++) {
         const float product = d * (float)(minima ? (int)i : (int)i - (int)zero);
