@@ -115,8 +115,7 @@ struct transcode_job {
     size_t type_count;
 };
 
-static const struct dti_type_words carried = {dti_transcode_gguf_type,
-                                              "made of other codes and scales"};
+static const struct dti_type_words carried = {dti_transcode_gguf_type, "made without quantizing"};
 
 static const char *const plain[] = {"bf16", "fp16", "fp32"};
 
@@ -197,6 +196,30 @@ static const struct dti_option options[] = {
 
 #define EXAMPLE "as in 'dtinfo transcode model --to compressed-tensors -o out'"
 
+/* A pattern of --type that matches no tensor of the input is most likely misspelt. */
+static enum dti_status check_types(struct dti_rewrite_job *job, struct dti_error *reterr)
+{
+    const struct transcode_job *const own = job->args;
+    for (size_t i = 0; i < own->type_count; i++) {
+        const struct dti_type_rule *const rule = &own->types[i];
+        char text[DTI_QUOTE_SIZE + 64];
+        if (dti_file_transcode_fits(job->request.transcode, rule->pattern, rule->length))
+            continue;
+        (void)snprintf(text, sizeof text, "%s matches no tensor",
+                       DTI_QUOTED(rule->pattern, rule->length));
+        const struct dti_note note = {
+            .code = "idle_pattern", .text = text, .remedy = DTI_REMEDY_CORRECT_TYPE};
+        if (job->tensors->allow_unmatched) {
+            dti_cast_job_warn(&job->job, &note);
+            continue;
+        }
+        (void)dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_ALLOW_TYPE, "%s", text);
+        dti_error_argument(reterr, rule->pattern, rule->length);
+        return DTI_USAGE;
+    }
+    return DTI_OK;
+}
+
 static enum dti_status open_layout(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
     const struct transcode_job *const own = job->args;
@@ -212,10 +235,12 @@ static enum dti_status open_layout(struct dti_rewrite_job *job, struct dti_error
         .types = own->types,
         .type_count = own->type_count,
     };
-    const enum dti_status status = dti_dequant_view(job, reterr);
+    enum dti_status status = dti_dequant_view(job, reterr);
     if (status != DTI_OK)
         return status;
-    return dti_file_transcode_new(&job->request.transcode, job->request.dequant, &request, reterr);
+    status =
+        dti_file_transcode_new(&job->request.transcode, job->request.dequant, &request, reterr);
+    return status == DTI_OK ? check_types(job, reterr) : status;
 }
 
 static bool never_fails(const struct dti_rewrite_job *job)
@@ -294,6 +319,8 @@ static enum dti_status check_options(const struct transcode_args *args, struct d
         return dti_fail(reterr, DTI_USAGE, "--mode is for --to mlx; leave it out");
     if (args->mode_given && args->dtype_given && args->mode != DTI_BLOCK_NVFP4)
         return dti_fail(reterr, DTI_USAGE, "--dtype nvfp4 is --mode nvfp4; leave one of them out");
+    if (args->dtype_given && layout == DTI_TRANSCODE_GGUF)
+        return dti_fail(reterr, DTI_USAGE, "mxfp4 stays mxfp4 in gguf; leave out --dtype");
     if (args->dtype_given && !dti_transcode_layout_has_nvfp4(layout))
         return dti_fail(reterr, DTI_USAGE,
                         "%s has no nvfp4; leave out --dtype, or use another --to",
@@ -324,8 +351,11 @@ static enum dti_status run_transcode(const void *all_args, char **operands, int 
         return dti_no_memory(reterr);
     own->args = args;
     const bool gguf = args->to_given && args->to == DTI_TRANSCODE_GGUF;
-    dti_rewrite_job_init(&job, floats ? &to_floats : gguf ? &to_gguf : &to_layout, &args->transfer, &args->tensors,
-                         cx);
+    dti_rewrite_job_init(&job,
+                         floats ? &to_floats
+                         : gguf ? &to_gguf
+                                : &to_layout,
+                         &args->transfer, &args->tensors, cx);
     job.args = own;
     job.request.cast.cast.dst = *dti_format_get(DTI_FP32); /* of --type; each has its own */
     job.request.recipe = floats ? DTI_RECIPE_DEQUANTIZE : DTI_RECIPE_TRANSCODE;

@@ -58,6 +58,10 @@ static enum dti_fate choose(const struct dti_rewrite *rewrite, const struct dti_
 {
     const struct dti_format *const format = rewrite->container->tensors[tensor].format;
     (void)names;
+    const enum dti_dtype cast =
+        dti_file_transcode_cast(rewrite->request.transcode, dti_rewrite_place(rewrite, tensor));
+    if (cast != DTI_NONE && format->id != cast)
+        return DTI_FATE_CHANGED;
     return dti_rewrite_is_fp32(rewrite, tensor) && format->id != DTI_FP32 ? DTI_FATE_CHANGED
                                                                           : DTI_FATE_SAME;
 }
@@ -166,10 +170,10 @@ static enum dti_status plan(struct dti_rewrite *rewrite, size_t at, struct dti_e
     struct dti_rewrite_tensor *const tensor = &rewrite->tensors[at];
     const enum dti_dtype cast = dti_file_transcode_cast(rewrite->request.transcode,
                                                         dti_rewrite_place(rewrite, tensor->source));
-    if (!is_part(rewrite, tensor->source))
-        return dti_rewrite_plan_elements(rewrite, at, dti_format_get(DTI_FP32), reterr);
     if (cast != DTI_NONE)
         return dti_rewrite_plan_elements(rewrite, at, dti_format_get(cast), reterr);
+    if (!is_part(rewrite, tensor->source)) /* by a convention of GGUF */
+        return dti_rewrite_plan_elements(rewrite, at, dti_format_get(DTI_FP32), reterr);
     rewrite->files.encodes = rewrite->files.encodes || dti_rewrite_source(rewrite, at)->gguf;
     tensor->format = dti_rewrite_source(rewrite, at)->format;
     tensor->parts = 1u << DTI_PART_CODES;

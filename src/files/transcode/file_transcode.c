@@ -267,6 +267,34 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
                                                      : status;
 }
 
+/* Copies a tensor that is not quantized; a type of floats widens it. */
+static enum dti_status add_plain(struct dti_file_transcode *transcode, size_t origin,
+                                 struct dti_error *reterr)
+{
+    const struct dti_container *const numbers = dti_file_dequant_container(transcode->dequant);
+    const struct dti_tensor *const tensor = &numbers->tensors[origin];
+    const size_t at = transcode->view.tensor_count++;
+    const struct dti_type_rule *const rule =
+        dti_type_rule_of(transcode->request.types, transcode->request.type_count, tensor);
+    const enum dti_dtype to = rule ? rule->type->dtype : DTI_NONE;
+    char place[DTI_TENSOR_PLACE];
+    transcode->view.tensors[at] = *tensor;
+    transcode->entries[at] = (struct dti_transcode_entry){.origin = origin, .cast = DTI_NONE};
+    if (to == DTI_NONE || !tensor->format || !dti_format_is_float(tensor->format) ||
+        tensor->format->id == to)
+        return DTI_OK;
+    if (to != DTI_FP32 || (tensor->format->id != DTI_BF16 && tensor->format->id != DTI_FP16))
+        return dti_fail_remedy(
+            reterr, DTI_WRONG_KIND, DTI_REMEDY_NONE,
+            "%s is %s and not quantized, and %s does not hold all its numbers; 'dtinfo cast' "
+            "rounds them",
+            dti_tensor_place(transcode->dequant->container,
+                             transcode->dequant->entries[origin].tensor, place),
+            tensor->format->name, dti_format_get(to)->name);
+    transcode->entries[at].cast = to;
+    return DTI_OK;
+}
+
 static enum dti_status make(struct dti_file_transcode *transcode, struct dti_error *reterr)
 {
     const struct dti_container *const numbers = dti_file_dequant_container(transcode->dequant);
@@ -307,9 +335,7 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
         if (dti_transcode_found(transcode, i)) {
             status = translate(transcode, i, reterr);
         } else if (!replaced) {
-            transcode->view.tensors[first] = numbers->tensors[i];
-            transcode->entries[first] = (struct dti_transcode_entry){.origin = i};
-            transcode->view.tensor_count++;
+            status = add_plain(transcode, i, reterr);
         }
         for (; first < transcode->view.tensor_count; first++)
             stored_at[first] = numbers->stored_at[i];
