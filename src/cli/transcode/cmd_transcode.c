@@ -395,10 +395,12 @@ const struct dti_command dti_command_transcode = {
                "the same numbers as before, and the worst error of the others. What a\n"
                "layout cannot hold is an error that names the tensor. In a folder,\n"
                "config.json gets the quantization_config of the new layout, and the other\n"
-               "small files are copied. With a dtype, --to makes plain floats:\n"
+               "small files are copied. --to gguf makes blocks of GGUF of them, with names and\n"
+               "key-values as 'dtinfo cast' makes them. With a dtype, --to makes plain floats:\n"
                "dtinfo transcode model --to compressed-tensors -o out\n"
                "dtinfo transcode model --to modelopt --dtype nvfp4 --require-lossless -o out\n"
                "dtinfo transcode model --to mlx --mode mxfp4 -o out\n"
+               "dtinfo transcode model --to gguf -o model.gguf\n"
                "dtinfo transcode model --to bf16 -o out",
     .schema = "dtinfo.transcode/1",
     .other_schemas = {"dtinfo.dequant/1"},
