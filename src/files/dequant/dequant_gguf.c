@@ -5,7 +5,6 @@
 #include "files/dequant/dequant_parts.h"
 #include "files/dequant/dequant_piece.h"
 #include "files/stored/layouts.h"
-#include "files/transcode/transcode.h"
 
 bool dti_dequant_is_ggml(const struct dti_container *container, size_t tensor)
 {
@@ -52,9 +51,6 @@ static enum dti_status find_tensor_scale(struct dti_file_dequant *dequant, size_
     dequant->states[found] = DTI_DEQUANT_PART;
     return ret->how.scale_plan ? DTI_OK : dti_no_memory(reterr);
 }
-
-const struct dti_layout_ops dti_layout_gguf = {
-    .name = "gguf", .targets = {&dti_target_gguf_blocks, &dti_target_gguf_integers}};
 
 enum dti_status dti_dequant_ggml(struct dti_file_dequant *dequant, size_t at,
                                  struct dti_dequant_found *ret, struct dti_error *reterr)

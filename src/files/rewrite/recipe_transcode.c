@@ -24,10 +24,8 @@ static enum dti_status begin(struct dti_rewrite *rewrite, struct dti_error *rete
     if (gguf ? dti_is_gguf(kind) : dti_holds_texts(kind))
         return DTI_OK;
     if (gguf)
-        return dti_fail(reterr, DTI_USAGE,
-                        "blocks of %s are written to gguf files; give -o a name that ends in %s",
-                        dti_transcode_layout_name(layout),
-                        dti_container_extension(dti_container_first(DTI_TRAIT_GGML)));
+        return dti_fail(reterr, DTI_USAGE, "blocks of %s have no place in %s files; write gguf",
+                        dti_transcode_layout_name(layout), dti_container_name(kind));
     if (dti_container_has(kind, DTI_TRAIT_SEVERAL))
         return dti_fail(reterr, DTI_USAGE,
                         "programs that read layouts do not read %s files; write safetensors",

@@ -286,8 +286,8 @@ static enum dti_status add_plain(struct dti_file_transcode *transcode, size_t or
     if (to != DTI_FP32 || (tensor->format->id != DTI_BF16 && tensor->format->id != DTI_FP16))
         return dti_fail_remedy(
             reterr, DTI_WRONG_KIND, DTI_REMEDY_NONE,
-            "%s is %s and not quantized, and %s does not hold all its numbers; 'dtinfo cast' "
-            "rounds them",
+            "%s is %s and not quantized, and %s does not hold all its numbers; it becomes fp32, or "
+            "stays as it is",
             dti_tensor_place(transcode->dequant->container,
                              transcode->dequant->entries[origin].tensor, place),
             tensor->format->name, dti_format_get(to)->name);
