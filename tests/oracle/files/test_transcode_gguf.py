@@ -378,6 +378,79 @@ def judge_floats():
     TALLY.part("fp8")
 
 
+# A language model: names, and rows of q and k in the order of llama.cpp's rope, blocks and all.
+
+def rope_rows(array, heads):
+    """convert_hf_to_gguf.py: the halves of a head become pairs."""
+    return array.reshape(heads, 2, array.shape[0] // heads // 2, -1).swapaxes(1, 2).reshape(array.shape)
+
+
+def judge_model():
+    heads, kv_heads, width = 4, 2, 128
+    rows = {"self_attn.q_proj": ("attn_q", 128, heads), "self_attn.k_proj": ("attn_k", 64, kv_heads),
+            "self_attn.v_proj": ("attn_v", 64, 0), "self_attn.o_proj": ("attn_output", 128, 0),
+            "mlp.gate_proj": ("ffn_gate", 192, 0), "mlp.up_proj": ("ffn_up", 192, 0)}
+    tensors, wanted = {}, {}
+    for layer in range(2):
+        for name, (other, count, of) in rows.items():
+            stem, to = "model.layers.%d.%s" % (layer, name), "blk.%d.%s" % (layer, other)
+            factor, inputs = F32(RANDOM.uniform(1e-4, 1)), F32(RANDOM.uniform(1e-4, 1))
+            if name.endswith("v_proj"):     # fp8 in between
+                codes = RANDOM.integers(0, 0x7f, (count, width)).astype(np.uint8)
+                tensors[stem + ".weight"] = ("F8_E4M3", codes)
+                tensors[stem + ".weight_scale"] = ("F32", np.array(factor, F32))
+                wanted[to + ".weight"] = ("BF16", codes.shape, (bf16(E4M3[codes] * factor).view(np.uint32) >> 16).astype(np.uint16).tobytes())
+                continue
+            codes = RANDOM.integers(0, 16, (count, width)).astype(np.uint8)
+            scales = RANDOM.integers(0, 0x7f, (count, width // 16)).astype(np.uint8)
+            tensors[stem + ".weight"] = ("U8", (codes[:, ::2] | codes[:, 1::2] << 4).astype(np.uint8))
+            tensors[stem + ".weight_scale"] = ("F8_E4M3", scales)
+            tensors[stem + ".weight_scale_2"] = ("F32", np.array(factor, F32))
+            tensors[stem + ".input_scale"] = ("F32", np.array(inputs, F32))
+            if of:
+                codes, scales = rope_rows(codes, of), rope_rows(scales, of)
+            wanted[to + ".weight"] = ("NVFP4", (count, width), block_nvfp4(codes, scales))
+            wanted[to + ".scale"] = ("F32", (1,), factor.tobytes())
+            wanted[to + ".input_scale"] = ("F32", (), inputs.tobytes())
+        down = RANDOM.integers(0, 0x3f80, (width, 192)).astype(np.uint16)
+        tensors["model.layers.%d.mlp.down_proj.weight" % layer] = ("BF16", down)
+        wanted["blk.%d.ffn_down.weight" % layer] = ("BF16", down.shape, down.tobytes())
+        for name, other in (("input_layernorm", "attn_norm"), ("post_attention_layernorm", "ffn_norm")):
+            norm = RANDOM.integers(0, 0x3f80, width).astype(np.uint16)
+            tensors["model.layers.%d.%s.weight" % (layer, name)] = ("BF16", norm)
+            wanted["blk.%d.%s.weight" % (layer, other)] = ("F32", norm.shape, (norm.astype(np.uint32) << 16).tobytes())
+    for name, other, shape in (("model.embed_tokens", "token_embd", (32, width)), ("lm_head", "output", (32, width))):
+        plain = RANDOM.integers(0, 0x3f80, shape).astype(np.uint16)
+        tensors[name + ".weight"] = ("BF16", plain)
+        wanted[other + ".weight"] = ("BF16", shape, plain.tobytes())
+    norm = RANDOM.standard_normal(width).astype(F32)
+    tensors["model.norm.weight"] = ("F32", norm)
+    wanted["output_norm.weight"] = ("F32", norm.shape, norm.tobytes())
+    write("in/model.safetensors", tensors, {})
+    with open("in/config.json", "w") as file:
+        json.dump({"architectures": ["LlamaForCausalLM"], "model_type": "llama", "num_hidden_layers": 2, "hidden_size": width,
+                   "intermediate_size": 192, "num_attention_heads": heads, "num_key_value_heads": kv_heads, "vocab_size": 32,
+                   "max_position_embeddings": 64, "rms_norm_eps": 1e-5, "quantization_config": {
+                       "quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "quantized_layers": {
+                           "model.layers.%d.%s" % (layer, name): {"quant_algo": "FP8"} if name.endswith("v_proj") else
+                           {"quant_algo": "NVFP4", "group_size": 16} for layer in range(2) for name in rows}}}, file)
+    for words in ([], ["--threads", "3", "--max-memory", "64KiB"], ["--max-shard-size", "40KiB"]):
+        for name in os.listdir("."):
+            if name.endswith(".gguf"):
+                os.remove(name)
+        run("transcode", "in", "--to", "gguf", "-o", "out.gguf", "-q", *words)
+        files = sorted(name for name in os.listdir(".") if name.endswith(".gguf"))
+        TALLY.check("parts of the model", len(files) > 1, words[:1] == ["--max-shard-size"])
+        got = {}
+        for name in files:
+            got.update(read_gguf(name))
+        TALLY.check("names of the model", sorted(got), sorted(wanted))
+        for name, want in wanted.items():
+            TALLY.check("model: " + name, got.get(name, (None,))[:2], want[:2])
+            TALLY.check("model: bytes of " + name, got.get(name, (None, None, None))[2] == want[2], True)
+    TALLY.part("a mixed model of nvfp4 and fp8")
+
+
 # What is refused: one line that names the tensor; nothing is written.
 
 def judge_refused():
@@ -419,6 +492,7 @@ def main():
         judge_mxfp4()
         judge_integers()
         judge_floats()
+        judge_model()
         judge_refused()
         os.chdir("/")
     return TALLY.finish()
