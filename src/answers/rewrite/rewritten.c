@@ -46,7 +46,7 @@ struct dti_dequantized dti_dequantized(const struct dti_rewrite *rewrite, size_t
 struct dti_translated dti_translated_of(const struct dti_rewrite *rewrite, size_t at)
 {
     const struct dti_file_transcode *const transcode = rewrite->request.transcode;
-    const size_t place = rewrite->tensors[at].source;
+    const size_t place = dti_rewrite_place(rewrite, rewrite->tensors[at].source);
     const size_t origin = dti_file_transcode_origin(transcode, place);
     const struct dti_transcode_verdict *const verdict =
         dti_file_transcode_verdict(transcode, origin);
@@ -473,7 +473,30 @@ static void put_part(struct dti_json *json, const struct tensor_at *of, size_t p
     dti_buffer_free(&name);
 }
 
-/* A tensor that is kept, or becomes GGUF blocks, is its own only part. */
+/* GGUF: the scale of a whole tensor, if it has one. */
+static void put_gguf_scale(struct dti_json *json, const struct dti_rewrite *rewrite, size_t at)
+{
+    static const uint64_t shape[] = {1};
+    const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[at];
+    const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
+    struct dti_buffer name;
+    char room[256]; /* enough for most names */
+    if ((tensor->parts >> DTI_PART_TENSOR_SCALE & 1) == 0)
+        return;
+    dti_buffer_borrow(&name, room, sizeof room);
+    dti_buffer_append(&name, source->name, dti_gguf_scale_stem(source));
+    dti_buffer_puts(&name, DTI_GGUF_SCALE);
+    if (name.failed)
+        dti_json_out_of_memory(json);
+    dti_put_quant_part(json, NULL,
+                       &(struct quant_part){part_words(DTI_PART_TENSOR_SCALE), name.data,
+                                            name.length,
+                                            dti_rewrite_part(tensor, DTI_PART_TENSOR_SCALE),
+                                            dti_format_get(DTI_FP32)->name, 1, shape});
+    dti_buffer_free(&name);
+}
+
+/* A tensor that is kept is its own only part; blocks of GGUF may have a scale besides. */
 static void put_parts(struct dti_json *json, const struct tensor_at *of)
 {
     const struct dti_rewrite *const rewrite = of->answer->rewrite;
@@ -487,6 +510,7 @@ static void put_parts(struct dti_json *json, const struct tensor_at *of)
                            &(struct quant_part){part_words(DTI_PART_COUNT), source->name,
                                                 source->name_length, tensor->part,
                                                 tensor->format->name, source->rank, source->shape});
+        put_gguf_scale(json, rewrite, of->at);
         return;
     }
     dti_rewrite_stored(rewrite, of->at, &stored);

@@ -10,6 +10,7 @@
 
 #include "cli/quant/quant_args.h"
 #include "cli/rewrite/dequant_report.h"
+#include "cli/rewrite/type_rules.h"
 #include "cli/shared/loss_human.h"
 #include "files/stored/quant_marks.h"
 #include "kernels/gguf/gguf_kernel.h"
@@ -356,21 +357,13 @@ enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_c
 /* GGUF blocks, in a file that holds nothing else quantized: a view dequantizes the quantized
  * tensors of the input, then its tensors are encoded. */
 
-enum { RULES_MAX = 1024, WORD_MAX = 32 };
-
 struct gguf_job {
     struct quant_file file; /* must be first: the report casts to it */
     struct dti_quant_target target;
-    struct dti_encode_rule rules[RULES_MAX];
+    struct dti_type_rule rules[DTI_TYPE_RULES_MAX];
 };
 
-static bool is_encoded(const struct dti_gguf_type *type)
-{
-    size_t i = 0;
-    while (dti_gguf_encoded(i) && dti_gguf_encoded(i) != type)
-        i++;
-    return dti_gguf_encoded(i) != NULL;
-}
+static const struct dti_type_words encoded = {dti_encode_type, "encoded in gguf files"};
 
 bool dti_quant_is_gguf(const struct quant_args *args, char **operands, int count)
 {
@@ -382,80 +375,6 @@ bool dti_quant_is_gguf(const struct quant_args *args, char **operands, int count
             dti_gguf_type_named(operands[files])) ||
            (count > files && dti_gguf_type_named(operands[files]) &&
             !dti_block_lookup(operands[files]));
-}
-
-/* "q4_k_m": what llama-quantize calls a mixture of which most is q4_k. */
-static const struct dti_gguf_type *mixture_of(const char *word, size_t length)
-{
-    char name[WORD_MAX];
-    if (length < 3 || length >= sizeof name || word[length - 2] != '_' ||
-        !strchr("smlSML", word[length - 1]))
-        return NULL;
-    memcpy(name, word, length - 2);
-    name[length - 2] = '\0';
-    return dti_gguf_type_named(name);
-}
-
-/* A GGUF type by its name; with `numbers`, also the type that stores a float dtype. */
-static enum dti_status read_type(const char *word, size_t length, bool numbers,
-                                 const struct dti_gguf_type **ret, struct dti_error *reterr)
-{
-    char name[WORD_MAX], words[DTI_GGUF_ENCODED_WORDS];
-    struct dti_format format;
-    const struct dti_gguf_type *type = NULL;
-    if (length < sizeof name) {
-        memcpy(name, word, length);
-        name[length] = '\0';
-        type = dti_gguf_type_named(name);
-        if (!type && numbers && dti_format_lookup(name, &format, NULL, NULL) == DTI_OK &&
-            dti_format_is_float(&format))
-            type = dti_gguf_type_storing(format.id);
-    }
-    if (type && (type->dtype != DTI_NONE || is_encoded(type))) {
-        *ret = type;
-        return DTI_OK;
-    }
-    if (!type && !numbers && length < sizeof name &&
-        dti_format_lookup(name, &format, NULL, NULL) == DTI_OK && dti_format_is_float(&format) &&
-        dti_gguf_type_storing(format.id))
-        return dti_fail_remedy(reterr, DTI_WRONG_KIND, DTI_REMEDY_STORE_NUMBERS,
-                               "%s is no quantized type of gguf files", format.name);
-    const struct dti_gguf_type *const most = mixture_of(word, length);
-    if (most)
-        return dti_fail_word(reterr, DTI_WRONG_KIND, word, length,
-                             "%s is a mixture of types that llama-quantize chooses; use %s, and "
-                             "--type 'GLOB=TYPE' for tensors that get another",
-                             DTI_QUOTED(word, length), most->word);
-    return dti_fail_word(reterr, type ? DTI_WRONG_KIND : DTI_UNKNOWN_DTYPE, word, length,
-                         "%s is no type that is encoded in gguf files; use %s%s",
-                         DTI_QUOTED(word, length), dti_gguf_encoded_words(words),
-                         numbers ? ", fp32, fp16 or bf16" : "");
-}
-
-/* "GLOB=TYPE,..." */
-static enum dti_status read_rules(const char *list, struct dti_encode_rule *rules,
-                                  size_t *ret_count, struct dti_error *reterr)
-{
-    size_t count = 0;
-    for (const char *at = list; at;) {
-        const size_t length = dti_glob_list_item(at);
-        const size_t sign = dti_quant_type_sign(at, length);
-        if (sign < 2)
-            return dti_fail_word(reterr, DTI_USAGE, at, length,
-                                 "--type takes GLOB=TYPE, as in '*.attn_v.weight=q6_k'; got %s",
-                                 DTI_QUOTED(at, length));
-        if (count == RULES_MAX)
-            return dti_fail(reterr, DTI_USAGE, "--type takes at most %d patterns", (int)RULES_MAX);
-        const enum dti_status status =
-            read_type(at + sign, length - sign, true, &rules[count].type, reterr);
-        if (status != DTI_OK)
-            return status;
-        rules[count].pattern = at;
-        rules[count++].length = sign - 1;
-        at = at[length] == '\0' ? NULL : at + length + 1;
-    }
-    *ret_count = count;
-    return DTI_OK;
 }
 
 static bool stays(const void *context, const struct dti_tensor *tensor)
@@ -553,9 +472,11 @@ static enum dti_status read_recipe(struct gguf_job *gguf, const char *word,
     struct dti_encode_recipe *const recipe = &job->request.encode;
     job->request.recipe = DTI_RECIPE_ENCODE;
     job->request.cast.cast.dst = *dti_format_get(DTI_FP32); /* of --type; each has its own */
-    enum dti_status status = read_type(word, strlen(word), false, &recipe->type, reterr);
+    enum dti_status status =
+        dti_type_word_read(&encoded, word, strlen(word), false, &recipe->type, reterr);
     if (status == DTI_OK)
-        status = read_rules(gguf->file.args->types, gguf->rules, &recipe->count, reterr);
+        status = dti_type_rules_read(&encoded, gguf->file.args->types, gguf->rules, &recipe->count,
+                                     reterr);
     if (status != DTI_OK)
         return status;
     recipe->rules = gguf->rules;

@@ -16,9 +16,12 @@
 /* Whether the output is GGUF although it has no name. */
 static bool makes_gguf(const struct dti_rewrite_job *job)
 {
+    const struct dti_file_transcode *const transcode = job->request.transcode;
     const struct dti_tensor_args *const args = job->tensors;
-    return !job->out_path && (job->model || args->set.count > 0 || args->set_from ||
-                              job->request.recipe == DTI_RECIPE_ENCODE);
+    return !job->out_path &&
+           (job->model || args->set.count > 0 || args->set_from ||
+            job->request.recipe == DTI_RECIPE_ENCODE ||
+            (transcode && dti_file_transcode_request(transcode)->layout == DTI_TRANSCODE_GGUF));
 }
 
 static enum dti_container_kind form_of(const struct dti_rewrite_job *job)

@@ -9,7 +9,7 @@
 #include "answers/common.h"
 #include "cli/shell/command.h"
 #include "containers/container.h"
-#include "kernels/gguf/gguf_kernel.h"
+#include "files/rewrite/rewrite.h"
 #include "report/table.h"
 #include "util/run/allocate.h"
 
@@ -349,9 +349,21 @@ static void put_kinds(struct page *page, const char *title, const struct dti_com
     put_list(page, title, text);
 }
 
+enum { ENCODED_WORDS = 256 };
+
+/* The types of blocks that quant makes. */
+static const char *encoded_words(char text[ENCODED_WORDS])
+{
+    size_t used = 0;
+    for (size_t i = 0; dti_encode_type(i) && used < ENCODED_WORDS; i++)
+        used += (size_t)snprintf(text + used, ENCODED_WORDS - used, "%s%s", i > 0 ? ", " : "",
+                                 dti_encode_type(i)->word);
+    return text;
+}
+
 static void put_files(struct page *page, const struct dti_command *command)
 {
-    char words[DTI_GGUF_ENCODED_WORDS];
+    char words[ENCODED_WORDS];
     if (!command->reads)
         return;
     heading(page, "files of tensors");
@@ -359,7 +371,7 @@ static void put_files(struct page *page, const struct dti_command *command)
     if (command->writes)
         put_kinds(page, "written", command);
     if (command->encodes)
-        put_list(page, "in gguf", dti_gguf_encoded_words(words));
+        put_list(page, "in gguf", encoded_words(words));
 }
 
 void dti_help_command(const struct dti_command *command, FILE *out, bool colour, int width)

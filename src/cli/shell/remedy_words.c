@@ -115,6 +115,7 @@ static const char *const words[DTI_REMEDY_COUNT] = {
     [DTI_REMEDY_NAME_TYPES] = "%s; --type 'GLOB=TYPE' names tensors that get a type",
     [DTI_REMEDY_TYPE_OR_KEEP] =
         "%s; --type 'NAME=bf16' gives it another type, --keep leaves it unchanged",
+    [DTI_REMEDY_TYPE_OF_FLOATS] = "%s; --type 'NAME=bf16' makes floats of it",
     [DTI_REMEDY_WRITE_RAW] = "%s; --as raw writes the codes of one tensor",
     [DTI_REMEDY_SATURATE] = "%s; --overflow saturate stores the largest number instead",
     [DTI_REMEDY_SAY_PACKING] = "%s; give --packing low or high",

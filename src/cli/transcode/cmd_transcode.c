@@ -6,11 +6,13 @@
 #include "answers/tensors.h"
 #include "cli/rewrite/dequant_report.h"
 #include "cli/rewrite/rewrite_job.h"
+#include "cli/rewrite/type_rules.h"
 #include "cli/shared/human.h"
 #include "cli/shared/option_rows.h"
 #include "cli/shared/tensor_cells.h"
 #include "cli/shell/option.h"
 #include "files/stored/fused_modules.h"
+#include "util/run/allocate.h"
 
 enum { MOST = 5 }; /* tensors with changed numbers that are listed without -v */
 
@@ -137,13 +139,23 @@ struct transcode_args {
     int scale; /* enum dti_dtype */
     uint64_t bits, block;
     int like;
-    const char *fused;
+    const char *fused, *types; /* types: "GLOB=TYPE,..." */
     bool to_given, dtype_given, mode_given, scale_given, bits_given, block_given, like_given,
         lossless;
     bool reconcile;
     struct dti_transfer_args transfer;
     struct dti_tensor_args tensors;
 };
+
+/* The args of a job. */
+struct transcode_job {
+    const struct transcode_args *args;
+    struct dti_type_rule types[DTI_TYPE_RULES_MAX];
+    size_t type_count;
+    struct dti_fused_own fused;
+};
+
+static const struct dti_type_words carried = {dti_transcode_gguf_type, "made without quantizing"};
 
 static const char *const plain[] = {"bf16", "fp16", "fp32"};
 
@@ -190,6 +202,8 @@ static const struct dti_option options[] = {
              "instead of --to: keep the layout, and give modules that loaders fuse one scale",
              .matters = true),
     DTI_ROW_FUSED(struct transcode_args, fused, "with --reconcile: "),
+    OPT_GLOB(0, "type", struct transcode_args, types, "GLOB=TYPE,...",
+             "gguf: types of these tensors, also fp32, fp16 or bf16; the first that fits counts"),
     OPT_FLAG(0, "require-lossless", struct transcode_args, lossless,
              "fail and write nothing if any number would change", .matters = true),
     DTI_ROW_INPUT(struct transcode_args, transfer.input, "the file to read", "an option"),
@@ -200,6 +214,10 @@ static const struct dti_option options[] = {
     DTI_ROW_KEEP(struct transcode_args, tensors.keep),
     DTI_ROW_SELECT(struct transcode_args, tensors.select),
     DTI_ROW_ALLOW_UNMATCHED(struct transcode_args, tensors.allow_unmatched),
+    DTI_ROW_TEMPLATE(struct transcode_args, tensors.model),
+    DTI_ROW_SET(struct transcode_args, tensors.set),
+    DTI_ROW_SET_FROM(struct transcode_args, tensors.set_from),
+    DTI_ROW_SHARD_SIZE(struct transcode_args, tensors.shard_size),
     DTI_ROW_NO_COPY(struct transcode_args, tensors.no_copy),
     DTI_ROW_PART(struct transcode_args, tensors.part),
     DTI_ROW_FINISH(struct transcode_args, tensors.finish),
@@ -222,22 +240,16 @@ static const struct dti_option options[] = {
 
 #define EXAMPLE "as in 'dtinfo transcode model --to compressed-tensors -o out'"
 
-/* What the options become; of a job whose args it is. */
-struct transcode_run {
-    const struct transcode_args *args;
-    struct dti_fused_own own;
-};
-
 /* Patterns do not hide tensors from the view: a matrix has to be known as a whole. */
 static enum dti_status open_reconciled(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
-    const struct transcode_run *const run = job->args;
+    const struct transcode_job *const run = job->args;
     const struct dti_file_transcode_request request = {
         .lossless = run->args->lossless,
         .reconcile = true,
         .only = job->tensors->only,
         .keep = job->tensors->keep,
-        .own = run->own.count > 0 ? &run->own : NULL,
+        .own = run->fused.count > 0 ? &run->fused : NULL,
     };
     struct dti_tensor_args all = *job->tensors;
     const struct dti_tensor_args *const given = job->tensors;
@@ -250,9 +262,34 @@ static enum dti_status open_reconciled(struct dti_rewrite_job *job, struct dti_e
     return dti_file_transcode_new(&job->request.transcode, job->request.dequant, &request, reterr);
 }
 
+/* A pattern of --type that matches no tensor of the input is most likely misspelt. */
+static enum dti_status check_types(struct dti_rewrite_job *job, struct dti_error *reterr)
+{
+    const struct transcode_job *const own = job->args;
+    for (size_t i = 0; i < own->type_count; i++) {
+        const struct dti_type_rule *const rule = &own->types[i];
+        char text[DTI_QUOTE_SIZE + 64];
+        if (dti_file_transcode_fits(job->request.transcode, rule->pattern, rule->length))
+            continue;
+        (void)snprintf(text, sizeof text, "%s matches no tensor",
+                       DTI_QUOTED(rule->pattern, rule->length));
+        const struct dti_note note = {
+            .code = "idle_pattern", .text = text, .remedy = DTI_REMEDY_CORRECT_TYPE};
+        if (job->tensors->allow_unmatched) {
+            dti_cast_job_warn(&job->job, &note);
+            continue;
+        }
+        (void)dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_ALLOW_TYPE, "%s", text);
+        dti_error_argument(reterr, rule->pattern, rule->length);
+        return DTI_USAGE;
+    }
+    return DTI_OK;
+}
+
 static enum dti_status open_layout(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
-    const struct transcode_args *const args = ((const struct transcode_run *)job->args)->args;
+    const struct transcode_job *const own = job->args;
+    const struct transcode_args *const args = own->args;
     const struct dti_file_transcode_request request = {
         .layout = (enum dti_transcode_layout)args->to,
         .nvfp4 = args->dtype_given || (args->mode_given && args->mode == DTI_BLOCK_NVFP4),
@@ -261,11 +298,15 @@ static enum dti_status open_layout(struct dti_rewrite_job *job, struct dti_error
         .lossless = args->lossless,
         .narrow = args->scale_given,
         .scale = (enum dti_dtype)args->scale,
+        .types = own->types,
+        .type_count = own->type_count,
     };
-    const enum dti_status status = dti_dequant_view(job, reterr);
+    enum dti_status status = dti_dequant_view(job, reterr);
     if (status != DTI_OK)
         return status;
-    return dti_file_transcode_new(&job->request.transcode, job->request.dequant, &request, reterr);
+    status =
+        dti_file_transcode_new(&job->request.transcode, job->request.dequant, &request, reterr);
+    return status == DTI_OK ? check_types(job, reterr) : status;
 }
 
 static bool never_fails(const struct dti_rewrite_job *job)
@@ -302,6 +343,19 @@ static const struct dti_rewrite_command reconciled = {
     .regular = true,
     .kept = kept,
     .open = open_reconciled,
+    .document = dti_document_transcode,
+    .page = &page,
+    .fails = never_fails,
+};
+
+static const struct dti_rewrite_command to_gguf = {
+    .verb = "translated",
+    .example = EXAMPLE,
+    .no_file = "no file to read",
+    .regular = true,
+    .states = true,
+    .kept = kept,
+    .open = open_layout,
     .document = dti_document_transcode,
     .page = &page,
     .fails = never_fails,
@@ -354,14 +408,18 @@ static enum dti_status check_options(const struct transcode_args *args, struct d
         return dti_fail(reterr, DTI_USAGE,
                         "--scale-dtype is for layouts of quantized tensors; leave it out");
     const enum dti_transcode_layout layout = (enum dti_transcode_layout)args->to;
-    if (args->scale_given &&
-        (!dti_transcode_layout_has_integers(layout) || layout == DTI_TRANSCODE_MLX))
+    if (args->types && layout != DTI_TRANSCODE_GGUF)
+        return dti_fail(reterr, DTI_USAGE, "--type is for --to gguf; leave it out");
+    if (args->scale_given && (!dti_transcode_layout_has_integers(layout) ||
+                              layout == DTI_TRANSCODE_MLX || layout == DTI_TRANSCODE_GGUF))
         return dti_fail(reterr, DTI_USAGE,
                         "--scale-dtype is for " DTI_TRANSCODE_SCALES_16 "; leave it out");
     if (args->mode_given && layout != DTI_TRANSCODE_MLX)
         return dti_fail(reterr, DTI_USAGE, "--mode is for --to mlx; leave it out");
     if (args->mode_given && args->dtype_given && args->mode != DTI_BLOCK_NVFP4)
         return dti_fail(reterr, DTI_USAGE, "--dtype nvfp4 is --mode nvfp4; leave one of them out");
+    if (args->dtype_given && layout == DTI_TRANSCODE_GGUF)
+        return dti_fail(reterr, DTI_USAGE, "mxfp4 stays mxfp4 in gguf; leave out --dtype");
     if (args->dtype_given && !dti_transcode_layout_has_nvfp4(layout))
         return dti_fail(reterr, DTI_USAGE,
                         "%s has no nvfp4; leave out --dtype, or use another --to",
@@ -390,14 +448,20 @@ static enum dti_status run_transcode(const void *all_args, char **operands, int 
     const struct transcode_args *const args = all_args;
     const bool floats = args->to_given && args->to >= DTI_TRANSCODE_COUNT;
     const struct dti_policy_args policy = {.fail_on = 0};
-    struct transcode_run run = {.args = args, .own = {.count = 0}};
+    struct transcode_job *const own = dti_calloc(1, sizeof *own);
     struct dti_rewrite_job job;
+    if (!own)
+        return dti_no_memory(reterr);
+    own->args = args;
+    const bool gguf = args->to_given && args->to == DTI_TRANSCODE_GGUF;
     dti_rewrite_job_init(&job,
                          args->reconcile ? &reconciled
                          : floats        ? &to_floats
+                         : gguf          ? &to_gguf
                                          : &to_layout,
                          &args->transfer, &args->tensors, cx);
-    job.args = &run;
+    job.args = own;
+    job.request.cast.cast.dst = *dti_format_get(DTI_FP32); /* of --type; each has its own */
     job.request.recipe = floats ? DTI_RECIPE_DEQUANTIZE : DTI_RECIPE_TRANSCODE;
     job.view = (struct dti_file_dequant_request){.bits = (unsigned)args->bits,
                                                  .block = args->block,
@@ -407,7 +471,9 @@ static enum dti_status run_transcode(const void *all_args, char **operands, int 
     if (status == DTI_OK)
         status = check_options(args, reterr);
     if (status == DTI_OK && args->fused)
-        status = dti_fused_own_read(&run.own, args->fused, reterr);
+        status = dti_fused_own_read(&own->fused, args->fused, reterr);
+    if (status == DTI_OK)
+        status = dti_type_rules_read(&carried, args->types, own->types, &own->type_count, reterr);
     if (status == DTI_OK)
         status = dti_rewrite_options(&job, NULL, reterr);
     if (status == DTI_OK && floats)
@@ -415,6 +481,7 @@ static enum dti_status run_transcode(const void *all_args, char **operands, int 
     if (status == DTI_OK)
         status = dti_rewrite_source_options(&job, reterr);
     status = dti_rewrite_job_run(&job, status, reterr);
+    dti_free(own);
     if (status != DTI_OK && reterr)
         name_options(args, reterr);
     return status;
@@ -426,7 +493,7 @@ const struct dti_command dti_command_transcode = {
     .summary = "translate quantized checkpoints to another layout",
     .reads = true,
     .writes = true,
-    .writes_only = DTI_TRAIT_TEXTS,
+    .writes_only = DTI_TRAIT_TEXTS | DTI_TRAIT_GGML,
     .synopsis = "FILE --to LAYOUT|--reconcile -o OUT",
     .details = "FILE is a safetensors file or a folder of shards with quantized tensors in\n"
                "any layout that dtinfo reads. Codes and scales are carried over, without\n"
@@ -434,13 +501,15 @@ const struct dti_command dti_command_transcode = {
                "the same numbers as before, and the worst error of the others. What a\n"
                "layout cannot hold is an error that names the tensor. In a folder,\n"
                "config.json gets the quantization_config of the new layout, and the other\n"
-               "small files are copied. With a dtype, --to makes plain floats. --reconcile\n"
-               "repairs tensors whose loader fuses them (q, k and v; gate and up; w1 and w3\n"
-               "of each expert) and takes one tensor scale for all: each gets the largest,\n"
-               "scales of blocks are rounded once, and codes of nvfp4 stay as they are:\n"
+               "small files are copied. --to gguf makes blocks of GGUF of them, with names and\n"
+               "key-values as 'dtinfo cast' makes them. With a dtype, --to makes plain floats.\n"
+               "--reconcile repairs tensors whose loader fuses them (q, k and v; gate and up;\n"
+               "w1 and w3 of each expert) and takes one tensor scale for all: each gets the\n"
+               "largest, scales of blocks are rounded once, and codes of nvfp4 stay as they are:\n"
                "dtinfo transcode model --to compressed-tensors -o out\n"
                "dtinfo transcode model --to modelopt --dtype nvfp4 --require-lossless -o out\n"
                "dtinfo transcode model --to mlx --mode mxfp4 -o out\n"
+               "dtinfo transcode model --to gguf -o model.gguf\n"
                "dtinfo transcode model --to bf16 -o out\n"
                "dtinfo transcode model --reconcile -o out",
     .schema = "dtinfo.transcode/1",

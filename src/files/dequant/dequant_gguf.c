@@ -52,8 +52,6 @@ static enum dti_status find_tensor_scale(struct dti_file_dequant *dequant, size_
     return ret->how.scale_plan ? DTI_OK : dti_no_memory(reterr);
 }
 
-const struct dti_layout_ops dti_layout_gguf = {.name = "gguf"};
-
 enum dti_status dti_dequant_ggml(struct dti_file_dequant *dequant, size_t at,
                                  struct dti_dequant_found *ret, struct dti_error *reterr)
 {

@@ -33,6 +33,8 @@ struct dti_dequant_found {
                      * with groups of another layout */
     enum dti_dtype narrow; /* if so: the dtype that its fp32 scales are rounded to; DTI_NONE: not
                             * rounded */
+    const struct dti_gguf_type *type; /* once it is planned to become GGUF: the type that was asked
+                                       * for, or NULL */
 };
 
 /* A tensor of the view. */

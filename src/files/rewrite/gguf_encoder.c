@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "files/dequant/dequant_parts.h"
+#include "files/rewrite/nvfp4_encoder.h"
 #include "files/rewrite/rewrite_parts.h"
 #include "kernels/gguf/gguf_kernel.h"
 #include "util/run/allocate.h"
@@ -36,8 +37,9 @@ struct encoder_source {
     const struct dti_gguf_type *type;
     dti_gguf_encode_fn *encode;
     dti_gguf_decode_fn *decode;
-    const struct dti_plan *plan; /* from the file's numbers to fp32 */
-    size_t tensor;               /* index in the container */
+    struct dti_nvfp4_encoder *nv; /* instead of encode(); ready once opened; else NULL */
+    const struct dti_plan *plan;  /* from the file's numbers to fp32 */
+    size_t tensor;                /* index in the container */
     /* the source of its numbers, and the destination of their loss (or NULL): see
      * dti_gguf_encoder_open() */
     const struct dti_batch_source *from; /* NULL: read the input */
@@ -173,8 +175,11 @@ static enum dti_status encode(const struct piece *piece, struct dti_error *reter
     size_t special = find_special(scratch->x, piece->count);
     if (special < piece->count)
         return refuse(piece, special, false, reterr);
-    source->encode(scratch->blocks, scratch->x, count);
-    source->decode(scratch->u.back, scratch->blocks, count, 1);
+    if (source->nv)
+        dti_nvfp4_encode(source->nv, scratch->blocks, scratch->x, count, scratch->u.raw);
+    else
+        source->encode(scratch->blocks, scratch->x, count);
+    source->decode(scratch->u.back, scratch->blocks, count, source->nv ? source->nv->scale : 1);
     special = find_special(scratch->u.back, piece->count);
     return special < piece->count ? refuse(piece, special, true, reterr) : DTI_OK;
 }
@@ -250,8 +255,58 @@ enum dti_status dti_gguf_encoder_add(struct dti_gguf_encoder *encoder, size_t at
         .tensor = tensor->source,
         .plan = dti_dequant_scale_plan(rewrite->request.dequant, numbers->format, &numbers->layout),
     };
+    if (tensor->type->blocks == DTI_GGUF_NVFP4) {
+        source->nv = dti_pool_alloc(&encoder->pool, sizeof *source->nv);
+        if (!source->nv)
+            return dti_no_memory(reterr);
+    }
     encoder->sources[dti_rewrite_place(rewrite, tensor->source)] = source;
     return source->plan ? DTI_OK : dti_no_memory(reterr);
+}
+
+/* The largest magnitude of a tensor: reads all of it. */
+static enum dti_status find_amax(const struct encoder_source *source, struct scratch *scratch,
+                                 float *ret, struct dti_error *reterr)
+{
+    const uint64_t elements = source->encoder->rewrite->container->tensors[source->tensor].elements;
+    struct dti_window window = {.way = DTI_WINDOW_UNDECIDED};
+    struct piece piece = {.source = source, .window = &window, .scratch = scratch};
+    enum dti_status status = DTI_OK;
+    uint32_t most = 0;
+    for (; piece.first < elements && status == DTI_OK; piece.first += CHUNK) {
+        const uint64_t left = elements - piece.first;
+        piece.count = left < CHUNK ? (size_t)left : CHUNK;
+        status = read_numbers(&piece, reterr);
+        if (status != DTI_OK)
+            break;
+        const size_t special = find_special(scratch->x, piece.count);
+        if (special < piece.count)
+            status = refuse(&piece, special, false, reterr);
+        for (size_t i = 0; i < piece.count && status == DTI_OK; i++) {
+            uint32_t bits;
+            memcpy(&bits, &scratch->x[i], sizeof bits);
+            bits &= UINT32_C(0x7fffffff);
+            most = bits > most ? bits : most;
+        }
+    }
+    dti_window_free(&window);
+    memcpy(ret, &most, sizeof *ret);
+    return status;
+}
+
+static enum dti_status set_tensor_scale(struct encoder_source *source, struct dti_error *reterr)
+{
+    unsigned char *const memory = dti_malloc(source->source.scratch_bytes + LINE);
+    float amax = 0;
+    if (!memory)
+        return dti_no_memory(reterr);
+    unsigned char *const aligned = memory + (LINE - (uintptr_t)memory % LINE) % LINE;
+    const enum dti_status status =
+        find_amax(source, (struct scratch *)(void *)aligned, &amax, reterr);
+    if (status == DTI_OK)
+        dti_nvfp4_encoder_init(source->nv, amax, source->encoder->rewrite->request.level);
+    dti_free(memory);
+    return status;
 }
 
 enum dti_status dti_gguf_encoder_open(struct dti_gguf_encoder *encoder, size_t place,
@@ -271,7 +326,16 @@ enum dti_status dti_gguf_encoder_open(struct dti_gguf_encoder *encoder, size_t p
         return status;
     source->source.scratch_bytes = SCRATCH + (source->from ? source->from->scratch_bytes : 0);
     *ret = &source->source;
-    return DTI_OK;
+    return source->nv ? set_tensor_scale(source, reterr) : DTI_OK;
+}
+
+bool dti_gguf_encoder_scale(const struct dti_gguf_encoder *encoder, size_t place, float *ret)
+{
+    const struct encoder_source *const source = encoder->sources[place];
+    if (!source || !source->nv)
+        return false;
+    *ret = source->nv->scale;
+    return true;
 }
 
 void dti_gguf_encoder_count(struct dti_gguf_encoder *encoder, size_t place, struct dti_loss *loss)

@@ -6,6 +6,7 @@
 
 #include "files/dequant/dequant_parts.h"
 #include "files/rewrite/rewrite_parts.h"
+#include "kernels/gguf/gguf_kernel.h"
 #include "util/text/glob.h"
 
 /* Tensors that llama-quantize leaves unchanged, in addition to those with fewer than two dimensions
@@ -30,12 +31,9 @@ static bool is_quantized_usually(const struct dti_tensor *tensor)
 static const struct dti_gguf_type *type_of(const struct dti_encode_recipe *recipe,
                                            const struct dti_tensor *tensor, bool plain)
 {
-    for (size_t i = 0; i < recipe->count; i++) {
-        const struct dti_encode_rule *const rule = &recipe->rules[i];
-        if (!dti_glob_match(rule->pattern, rule->length, tensor->name, tensor->name_length))
-            continue;
+    const struct dti_type_rule *const rule = dti_type_rule_of(recipe->rules, recipe->count, tensor);
+    if (rule)
         return rule->type->dtype == DTI_NONE && tensor->rank < 2 ? NULL : rule->type;
-    }
     return !plain && tensor->rank >= 2 && is_quantized_usually(tensor) ? recipe->type : NULL;
 }
 
@@ -46,6 +44,13 @@ static const struct dti_gguf_type *chosen(const struct dti_rewrite *rewrite, siz
         type_of(&rewrite->request.encode, &rewrite->container->tensors[at],
                 dti_rewrite_is_plain(rewrite, at));
     return !type && dti_rewrite_is_fp32(rewrite, at) ? dti_gguf_type_storing(DTI_FP32) : type;
+}
+
+const struct dti_gguf_type *dti_encode_type(size_t index)
+{
+    const struct dti_gguf_type *const nvfp4 = dti_gguf_type_of(DTI_GGUF_NVFP4);
+    const struct dti_gguf_type *const type = dti_gguf_encoded(index);
+    return type || (index > 0 && !dti_gguf_encoded(index - 1)) ? type : nvfp4;
 }
 
 bool dti_encode_keeps(const struct dti_encode_recipe *recipe, const char *keep, const char *only,
@@ -133,6 +138,8 @@ static enum dti_status plan_blocks(struct dti_rewrite *rewrite, size_t at,
     tensor->type = type;
     tensor->format = dti_container_blocks(rewrite->request.kind, type);
     tensor->parts = 1u << DTI_PART_CODES;
+    if (type->blocks == DTI_GGUF_NVFP4)
+        tensor->parts |= 1u << DTI_PART_TENSOR_SCALE;
     rewrite->files.encodes = true;
     return dti_gguf_encoder_add(rewrite->encoder, at, reterr);
 }

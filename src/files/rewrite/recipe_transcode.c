@@ -9,7 +9,7 @@
 static bool is_part(const struct dti_rewrite *rewrite, size_t tensor)
 {
     const struct dti_file_transcode *const transcode = rewrite->request.transcode;
-    const size_t origin = dti_file_transcode_origin(transcode, tensor);
+    const size_t origin = dti_file_transcode_origin(transcode, dti_rewrite_place(rewrite, tensor));
     return dti_file_transcode_verdict(transcode, origin)->changed;
 }
 
@@ -22,9 +22,15 @@ static bool reconciles(const struct dti_rewrite *rewrite)
 static enum dti_status begin(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     rewrite->counts = false; /* the loss is already known */
-    if (dti_holds_texts(rewrite->request.kind))
-        return DTI_OK;
     const enum dti_container_kind kind = rewrite->request.kind;
+    const enum dti_transcode_layout layout =
+        dti_file_transcode_request(rewrite->request.transcode)->layout;
+    const bool gguf = layout == DTI_TRANSCODE_GGUF;
+    if (gguf ? dti_is_gguf(kind) : dti_holds_texts(kind))
+        return DTI_OK;
+    if (gguf)
+        return dti_fail(reterr, DTI_USAGE, "blocks of %s have no place in %s files; write gguf",
+                        dti_transcode_layout_name(layout), dti_container_name(kind));
     if (dti_container_has(kind, DTI_TRAIT_SEVERAL))
         return dti_fail(reterr, DTI_USAGE,
                         "programs that read layouts do not read %s files; write safetensors",
@@ -44,7 +50,8 @@ static bool selects(const struct dti_rewrite *rewrite, size_t tensor)
 
 static bool keeps(const struct dti_rewrite *rewrite, size_t tensor, enum dti_fate *ret_fate)
 {
-    const size_t origin = dti_file_transcode_origin(rewrite->request.transcode, tensor);
+    const size_t origin =
+        dti_file_transcode_origin(rewrite->request.transcode, dti_rewrite_place(rewrite, tensor));
     const bool part = is_part(rewrite, tensor);
     const enum dti_dequant_state state =
         reconciles(rewrite) ? DTI_DEQUANT_PLAIN
@@ -56,10 +63,14 @@ static bool keeps(const struct dti_rewrite *rewrite, size_t tensor, enum dti_fat
 static enum dti_fate choose(const struct dti_rewrite *rewrite, const struct dti_quant_names *names,
                             size_t tensor)
 {
-    (void)rewrite;
+    const struct dti_format *const format = rewrite->container->tensors[tensor].format;
     (void)names;
-    (void)tensor;
-    return DTI_FATE_SAME;
+    const enum dti_dtype cast =
+        dti_file_transcode_cast(rewrite->request.transcode, dti_rewrite_place(rewrite, tensor));
+    if (cast != DTI_NONE && format->id != cast)
+        return DTI_FATE_CHANGED;
+    return dti_rewrite_is_fp32(rewrite, tensor) && format->id != DTI_FP32 ? DTI_FATE_CHANGED
+                                                                          : DTI_FATE_SAME;
 }
 
 static bool fits(const struct dti_rewrite *rewrite, const char *pattern, size_t length)
@@ -166,6 +177,13 @@ static enum dti_status warn(const struct dti_rewrite *rewrite, struct dti_error 
 static enum dti_status plan(struct dti_rewrite *rewrite, size_t at, struct dti_error *reterr)
 {
     struct dti_rewrite_tensor *const tensor = &rewrite->tensors[at];
+    const enum dti_dtype cast = dti_file_transcode_cast(rewrite->request.transcode,
+                                                        dti_rewrite_place(rewrite, tensor->source));
+    if (cast != DTI_NONE)
+        return dti_rewrite_plan_elements(rewrite, at, dti_format_get(cast), reterr);
+    if (!is_part(rewrite, tensor->source)) /* by a convention of GGUF */
+        return dti_rewrite_plan_elements(rewrite, at, dti_format_get(DTI_FP32), reterr);
+    rewrite->files.encodes = rewrite->files.encodes || dti_rewrite_source(rewrite, at)->gguf;
     tensor->format = dti_rewrite_source(rewrite, at)->format;
     tensor->parts = 1u << DTI_PART_CODES;
     if (dti_container_stores(rewrite->request.kind, tensor->format, &tensor->layout))

@@ -15,6 +15,7 @@
 #include "files/rewrite/new_files.h"
 #include "files/scan/loss_summary.h"
 #include "files/stored/quant_layout.h"
+#include "files/stored/quant_names.h"
 #include "files/transcode/file_transcode.h"
 #include "util/run/parallel.h"
 
@@ -78,22 +79,19 @@ struct dti_quantize_rule {
     struct dti_quantize_recipe recipe; /* its layout is that of the others */
 };
 
-/* The GGUF type for tensors whose names match, of any kind: blocks with an encoder, or numbers of a
- * dtype. */
-struct dti_encode_rule {
-    const char *pattern;
-    size_t length;
-    const struct dti_gguf_type *type;
-};
 /* Block types have an encoder. */
 struct dti_encode_recipe {
-    const struct dti_gguf_type *type; /* of tensors that no rule matches */
-    const struct dti_encode_rule *rules;
-    size_t count; /* the first match wins */
+    const struct dti_gguf_type *type;  /* of tensors that no rule matches */
+    const struct dti_type_rule *rules; /* blocks with an encoder, or numbers */
+    size_t count;                      /* the first match wins */
 };
 /* Whether a tensor of blocks stays unchanged; keep and only as in a request, or NULL. */
 bool dti_encode_keeps(const struct dti_encode_recipe *recipe, const char *keep, const char *only,
                       const struct dti_tensor *tensor);
+
+/* The types with an encoder, for recipes: those of gguf_kernel.h, and nvfp4 with a scale of the
+ * whole tensor as a tensor of its own; NULL at the end. */
+const struct dti_gguf_type *dti_encode_type(size_t index);
 
 /* A part of a run that is divided among machines: number `index` of `count`, from 1. */
 struct dti_run_part {
@@ -253,12 +251,21 @@ static inline size_t dti_rewrite_place(const struct dti_rewrite *rewrite, size_t
 static inline uint64_t dti_rewrite_work(const struct dti_rewrite *rewrite, size_t tensor)
 {
     const struct dti_rewrite_tensor *const own = &rewrite->tensors[tensor];
-    return own->type ? own->bytes : dti_rewrite_source(rewrite, tensor)->bytes;
+    return own->type ? own->part->bytes : dti_rewrite_source(rewrite, tensor)->bytes;
 }
 
 static inline bool dti_is_quantized(const struct dti_rewrite_tensor *tensor)
 {
     return !tensor->format;
+}
+
+/* The length of a tensor's name that DTI_GGUF_SCALE follows in the name of its scale. */
+#define DTI_GGUF_SCALE ".scale"
+static inline size_t dti_gguf_scale_stem(const struct dti_tensor *tensor)
+{
+    static const char weight[] = ".weight";
+    const bool module = dti_quant_name_ends(tensor->name, tensor->name_length, weight);
+    return tensor->name_length - (module ? sizeof weight - 1 : 0);
 }
 
 /* The number of parts in a set that come before one. */

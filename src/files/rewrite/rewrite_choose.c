@@ -10,16 +10,20 @@
 #include "util/run/allocate.h"
 #include "util/text/glob.h"
 
+/* Whether a pattern has an effect: by names of the new file or, in a transcoding, by those of the
+ * input. */
 static bool is_used(const struct dti_rewrite *rewrite, const char *pattern, size_t length)
 {
     const struct dti_container *const container = rewrite->container;
-    for (size_t i = 0; i < container->tensor_count; i++) {
+    const bool renamed = rewrite->request.model_view != NULL;
+    const bool stored = renamed && rewrite->request.recipe == DTI_RECIPE_TRANSCODE;
+    for (size_t i = 0; i < container->tensor_count && !stored; i++) {
         const struct dti_tensor *const tensor = &container->tensors[i];
         if (dti_glob_match(pattern, length, tensor->name, tensor->name_length))
             return true;
     }
     const struct dti_recipe_ops *const ops = rewrite->ops;
-    return !rewrite->request.model_view && ops->fits && ops->fits(rewrite, pattern, length);
+    return (!renamed || stored) && ops->fits && ops->fits(rewrite, pattern, length);
 }
 
 /* "'norm' matches no tensor, but '*norm*' does": names are often incomplete. */

@@ -313,8 +313,10 @@ static enum dti_status init_list(struct dti_rewrite *rewrite, struct new_tensor_
         const struct dti_tensor *const source = dti_rewrite_source(rewrite, i);
         const size_t parts = part_count(&rewrite->tensors[i]);
         tensors += parts;
-        if (!dti_is_quantized(&rewrite->tensors[i]))
+        if (!dti_is_quantized(&rewrite->tensors[i])) {
+            names += parts > 1 ? source->name_length + sizeof DTI_GGUF_SCALE : 0;
             continue;
+        }
         shapes += parts * ((size_t)source->rank + 1);
         names += parts * (source->name_length + 1) + suffixes(rewrite, i);
     }
@@ -333,6 +335,26 @@ static enum dti_status init_list(struct dti_rewrite *rewrite, struct new_tensor_
     return DTI_OK;
 }
 
+/* The scale of a whole tensor in GGUF: "blk.0.attn_q.scale" for "blk.0.attn_q.weight". */
+static void add_scale(const struct dti_rewrite *rewrite, size_t at, struct new_tensor_list *list)
+{
+    static const uint64_t shape[] = {1};
+    const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
+    const size_t stem = dti_gguf_scale_stem(source);
+    struct dti_new_tensor *const tensor = &list->tensors[list->count++];
+    *tensor = (struct dti_new_tensor){
+        .name = list->names.data + list->names.length,
+        .name_length = stem + sizeof DTI_GGUF_SCALE - 1,
+        .format = dti_format_get(DTI_FP32),
+        .rank = 1,
+        .shape = shape,
+        .source = at * DTI_PART_COUNT + DTI_PART_TENSOR_SCALE,
+    };
+    dti_buffer_append(&list->names, source->name, stem);
+    dti_buffer_append(&list->names, DTI_GGUF_SCALE, sizeof DTI_GGUF_SCALE);
+    (void)dti_container_stores(rewrite->request.kind, tensor->format, &tensor->layout);
+}
+
 static void add_tensor(const struct dti_rewrite *rewrite, size_t at, struct new_tensor_list *list)
 {
     const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
@@ -347,6 +369,8 @@ static void add_tensor(const struct dti_rewrite *rewrite, size_t at, struct new_
         .fortran = dti_rewrite_is_fortran(rewrite, source),
         .source = at * DTI_PART_COUNT,
     };
+    if (part_count(tensor) > 1)
+        add_scale(rewrite, at, list);
 }
 
 /* A part's shape: shared with the tensor, or with the same part of the previous tensor, or a new
@@ -564,8 +588,14 @@ static enum dti_status add_arrays(struct dti_rewrite *rewrite, struct new_tensor
 
 /* Permutes the tensors in place into the order of the list, that of the data, following each cycle
  * of the permutation. */
-static void reorder(struct dti_rewrite *rewrite, const struct new_tensor_list *list)
+static void reorder(struct dti_rewrite *rewrite, struct new_tensor_list *list)
 {
+    size_t codes = 0;
+    for (size_t i = 0; i < list->count; i++) { /* scales follow their tensors */
+        if (list->tensors[i].source % DTI_PART_COUNT == DTI_PART_CODES)
+            list->tensors[codes++] = list->tensors[i];
+    }
+    list->count = codes;
     for (size_t first = 0; first < list->count; first++) {
         const struct dti_rewrite_tensor held = rewrite->tensors[first];
         for (size_t at = first, from; list->tensors[at].source != SIZE_MAX; at = from) {

@@ -106,6 +106,8 @@ enum dti_status dti_gguf_encoder_add(struct dti_gguf_encoder *encoder, size_t at
 enum dti_status dti_gguf_encoder_open(struct dti_gguf_encoder *encoder, size_t place,
                                       const struct dti_batch_source **ret,
                                       struct dti_error *reterr);
+/* The scale of a whole tensor that has been opened; false: it has none. */
+bool dti_gguf_encoder_scale(const struct dti_gguf_encoder *encoder, size_t place, float *ret);
 void dti_gguf_encoder_count(struct dti_gguf_encoder *encoder, size_t place, struct dti_loss *loss);
 
 /* rewrite_plan.c: sets plan or quant, format and layout. */

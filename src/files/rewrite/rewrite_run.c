@@ -4,8 +4,10 @@
  * number. The tensors of a group that are cast or copied form a batch; then the others are
  * quantized. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "files/rewrite/rewrite_parts.h"
+#include "util/little_endian.h"
 #include "util/run/allocate.h"
 
 enum { GROUP = 1024 }; /* tensors of a batch */
@@ -112,6 +114,29 @@ static void add_place(void *context, size_t part, struct dti_error *reterr)
     dti_error_of_tensor(rewrite->container, rewrite->tensors[group->places[part]].source, reterr);
 }
 
+/* Scales of whole tensors, which the encoder found before it read their blocks. */
+static enum dti_status write_scales(const struct group *group, struct dti_error *reterr)
+{
+    const struct dti_rewrite *const rewrite = group->run.rewrite;
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < group->count && status == DTI_OK && is_written(rewrite); i++) {
+        const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[group->places[i]];
+        unsigned char bytes[4];
+        float scale;
+        if (!tensor->type ||
+            !dti_gguf_encoder_scale(rewrite->encoder, dti_rewrite_place(rewrite, tensor->source),
+                                    &scale))
+            continue;
+        const struct dti_rewrite_part *const part = dti_rewrite_part(tensor, DTI_PART_TENSOR_SCALE);
+        uint32_t bits;
+        memcpy(&bits, &scale, sizeof bits);
+        dti_little_put(bytes, sizeof bytes, bits);
+        status = dti_output_write_at(rewrite->files.list[part->file].output, bytes, sizeof bytes,
+                                     part->offset, reterr);
+    }
+    return status;
+}
+
 static enum dti_status run_batch(struct group *group, struct dti_error *reterr)
 {
     const struct dti_rewrite_options *const options = group->run.options;
@@ -121,6 +146,8 @@ static enum dti_status run_batch(struct group *group, struct dti_error *reterr)
                                           .place = add_place,
                                           .place_context = group};
     enum dti_status status = dti_batch_run(group->parts, group->count, options->team, &how, reterr);
+    if (status == DTI_OK)
+        status = write_scales(group, reterr);
     if (status == DTI_OK)
         status = add_up(group, reterr);
     group->run.done += group->bytes;

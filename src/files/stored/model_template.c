@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "containers/name_order.h"
+#include "files/stored/quant_names.h"
 #include "util/run/allocate.h"
 
 /* The number of tensors that do not match, and the first of them. */
@@ -70,6 +71,30 @@ static enum dti_status refuse_shapes(const struct misfits *others,
                     shape_words(own, others->first), shape_words(wanted, others->other));
 }
 
+/* "blk.0.attn_q.scale" and "blk.0.attn_q.input_scale" belong to "blk.0.attn_q.weight": one number,
+ * or one per matrix. Whether the file has them depends on its type, so a template need not have
+ * them. */
+static bool is_of_weight(const struct dti_tensor *tensor, const struct dti_name_order *names)
+{
+    static const char *const suffixes[] = {".scale", ".input_scale"};
+    char weight[256];
+    size_t at;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        const size_t suffix = strlen(suffixes[i]);
+        if (!dti_quant_name_ends(tensor->name, tensor->name_length, suffixes[i]) ||
+            tensor->rank > 1 || !tensor->format || tensor->format->id != DTI_FP32 ||
+            tensor->name_length + 8 > sizeof weight)
+            continue;
+        const size_t stem = tensor->name_length - suffix;
+        memcpy(weight, tensor->name, stem);
+        memcpy(weight + stem, ".weight", 8);
+        if (dti_name_order_find(names, weight, stem, &at) ||
+            dti_name_order_find(names, weight, stem + 7, &at))
+            return true;
+    }
+    return false;
+}
+
 /* used: one flag per tensor of the container. */
 static enum dti_status match(struct dti_model_template *ret, struct dti_container *container,
                              const struct dti_container *model, const struct dti_name_order *names,
@@ -80,7 +105,8 @@ static enum dti_status match(struct dti_model_template *ret, struct dti_containe
         const struct dti_tensor *const wanted = &model->tensors[i];
         size_t at;
         if (!dti_name_order_find(names, wanted->name, wanted->name_length, &at)) {
-            add_misfit(&absent, wanted, NULL);
+            if (!is_of_weight(wanted, names))
+                add_misfit(&absent, wanted, NULL);
             continue;
         }
         const struct dti_tensor *const own = &container->tensors[at];
@@ -91,8 +117,14 @@ static enum dti_status match(struct dti_model_template *ret, struct dti_containe
         ret->view.tensors[ret->view.tensor_count++] = *own;
     }
     for (size_t i = 0; i < container->tensor_count; i++) {
-        if (!used[i])
+        if (used[i])
+            continue;
+        if (is_of_weight(&container->tensors[i], names)) {
+            ret->places[ret->view.tensor_count] = i;
+            ret->view.tensors[ret->view.tensor_count++] = container->tensors[i];
+        } else {
             add_misfit(&surplus, &container->tensors[i], NULL);
+        }
     }
     return absent.count > 0    ? refuse_names(&absent, model, container, reterr)
            : surplus.count > 0 ? refuse_names(&surplus, container, model, reterr)
@@ -107,8 +139,9 @@ enum dti_status dti_model_template_init(struct dti_model_template *ret,
     struct dti_name_order names = {.rows = NULL};
     unsigned char *const used = dti_calloc(container->tensor_count + 1, 1);
     struct dti_model_template made = {.view = *container};
-    made.places = dti_calloc(model->tensor_count + 1, sizeof *made.places);
-    made.view.tensors = dti_calloc(model->tensor_count + 1, sizeof *made.view.tensors);
+    const size_t most = model->tensor_count + container->tensor_count;
+    made.places = dti_calloc(most + 1, sizeof *made.places);
+    made.view.tensors = dti_calloc(most + 1, sizeof *made.view.tensors);
     made.view.tensor_count = 0;
     made.view.own = NULL;
     made.view.stored = container;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A view of a container for use with a template, another model file: it lists the container's
- * tensors in the order in which the template has tensors of the same names and shapes. */
+ * tensors in the order in which the template has tensors of the same names and shapes, then scales
+ * of whole tensors and of their inputs, which a template may lack or have in addition. */
 #ifndef FILES_STORED_MODEL_TEMPLATE_H
 #define FILES_STORED_MODEL_TEMPLATE_H
 

@@ -13,6 +13,16 @@ bool dti_tensor_fits(const char *list, const struct dti_tensor *tensor)
     return list && dti_glob_list_match(list, tensor->name, tensor->name_length);
 }
 
+const struct dti_type_rule *dti_type_rule_of(const struct dti_type_rule *rules, size_t count,
+                                             const struct dti_tensor *tensor)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (dti_glob_match(rules[i].pattern, rules[i].length, tensor->name, tensor->name_length))
+            return &rules[i];
+    }
+    return NULL;
+}
+
 const char *dti_tensor_place(const struct dti_container *container, size_t tensor,
                              char buffer[DTI_TENSOR_PLACE])
 {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "files/transcode/transcode_gguf.h"
 #include "files/transcode/transcode_view.h"
 #include "util/checked.h"
 #include "util/run/allocate.h"
@@ -100,6 +101,16 @@ static enum dti_status find_target(const struct dti_file_transcode *transcode,
                                 found->form.dtype, found->form.layout, names[layout]);
 }
 
+/* Makes a tensor of bytes one of blocks; returns their bytes. */
+static uint64_t set_blocks(struct dti_tensor *tensor, const struct dti_gguf_type *type)
+{
+    tensor->gguf = type;
+    tensor->format = dti_container_blocks(dti_container_first(DTI_TRAIT_GGML), type);
+    tensor->stored_as = type->name;
+    tensor->bytes = tensor->elements / type->elements * type->bytes;
+    return tensor->bytes;
+}
+
 /* Adds a tensor of the view for a part, and its source. */
 static enum dti_status add_part(struct dti_file_transcode *transcode, size_t origin,
                                 const struct dti_transcoded *plan,
@@ -123,7 +134,8 @@ static enum dti_status add_part(struct dti_file_transcode *transcode, size_t ori
     *tensor = found->shown;
     tensor->name = name;
     tensor->name_length = stem + more;
-    tensor->format = dti_format_get(part->dtype);
+    tensor->format = dti_format_get(part->numbers ? DTI_FP32 : part->dtype);
+    entry->cast = part->numbers ? part->dtype : DTI_NONE;
     tensor->stored_as = tensor->format->name;
     tensor->layout = (struct dti_layout){.swapped = false};
     tensor->rank = part->rank;
@@ -134,8 +146,15 @@ static enum dti_status add_part(struct dti_file_transcode *transcode, size_t ori
         shape[i] = part->shape[i];
         fits = fits && dti_mul_u64(tensor->elements, shape[i], &tensor->elements);
     }
-    if (!fits ||
-        !dti_format_bytes(tensor->format, &tensor->layout, tensor->elements, &tensor->bytes))
+    uint64_t written = 0;
+    fits =
+        fits &&
+        dti_format_bytes(tensor->format, &tensor->layout, tensor->elements, &tensor->bytes) &&
+        dti_format_bytes(dti_format_get(part->dtype), &tensor->layout, tensor->elements, &written);
+    if (part->blocks)
+        written = set_blocks(tensor, part->blocks);
+    transcode->verdicts[origin].bytes += written;
+    if (!fits)
         return dti_transcode_refuse(found, reterr, "its parts would exceed 2^64 bytes");
     if (part->copied.container && dti_dequant_part_tensor(&part->copied)->bytes != tensor->bytes)
         return dti_fail(reterr, DTI_BUG, "a part has other bytes than it is copied from");
@@ -144,7 +163,7 @@ static enum dti_status add_part(struct dti_file_transcode *transcode, size_t ori
         part->less > 0 ? dti_pool_text(&transcode->pool, plan->mark, strlen(plan->mark)) : NULL;
     if (part->less > 0 && !entry->mark)
         return dti_no_memory(reterr);
-    entry->source = part->copied.container ? NULL : source;
+    entry->source = part->copied.container || part->numbers ? NULL : source;
     entry->copied = part->copied.container ? copied : NULL;
     return DTI_OK;
 }
@@ -177,8 +196,9 @@ static void find_input(struct dti_file_transcode *transcode, size_t origin)
 {
     struct dti_dequant_found *const found = dti_transcode_found(transcode, origin);
     struct dti_transcode_input *const input = &transcode->inputs[origin];
+    const enum dti_transcode_layout layout = transcode->request.layout;
     const struct dti_transcode_target *const target =
-        target_of(transcode->request.layout, DTI_TAKES_FOR_NVFP4);
+        target_of(layout, layout == DTI_TRANSCODE_GGUF ? DTI_TAKES_BLOCKS : DTI_TAKES_FOR_NVFP4);
     dti_transcode_find_input(transcode->dequant, found, input);
     if (target && target->no_inputs && input->there) {
         transcode->replaced[input->tensor] = 1;
@@ -201,10 +221,17 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
     struct dti_transcode_verdict *const verdict = &transcode->verdicts[origin];
     const struct dti_transcode_target *target = NULL;
     struct dti_transcoded plan = {.count = 0};
+    const struct dti_type_rule *const rule =
+        dti_type_rule_of(transcode->request.types, transcode->request.type_count, &found->shown);
     found->narrow = transcode->request.narrow ? transcode->request.scale : DTI_NONE;
+    found->type = rule ? rule->type : NULL;
     enum dti_status status = find_target(transcode, found, &target, reterr);
-    if (status == DTI_OK)
+    if (status == DTI_OK && rule && rule->type->dtype != DTI_NONE)
+        dti_gguf_numbers(found, rule->type->dtype, &plan);
+    else if (status == DTI_OK)
         status = target->plan(target, &transcode->pool, found, &plan, reterr);
+    if (status == DTI_OK && plan.part[0].numbers)
+        status = dti_transcode_count_numbers(transcode, origin, &plan, reterr);
     struct dti_transcoded input = plan;
     if (status == DTI_OK && transcode->inputs[origin].there)
         status = dti_transcode_add_input(&transcode->pool, found, &transcode->inputs[origin],
@@ -212,12 +239,17 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
     if (status == DTI_OK)
         status = dti_transcode_require_lossless(transcode->request.lossless, found, input.blocks,
                                                 input.lossless, reterr);
+    if (status != DTI_OK && reterr && reterr->remedy == DTI_REMEDY_FLOATS_OR_KEEP &&
+        transcode->request.layout == DTI_TRANSCODE_GGUF)
+        reterr->remedy = DTI_REMEDY_TYPE_OF_FLOATS; /* its parts have no place in the file */
     if (status != DTI_OK)
         return status;
     const bool mx = found->how.block && found->how.block->id == DTI_BLOCK_MXFP4;
     *verdict = (struct dti_transcode_verdict){
         .changed = true,
-        .dtype = transcode->request.nvfp4 && mx ? "nvfp4" : found->form.dtype,
+        .dtype = plan.dtype                       ? plan.dtype
+                 : transcode->request.nvfp4 && mx ? "nvfp4"
+                                                  : found->form.dtype,
         .blocks = input.blocks,
         .lossless = input.lossless,
         .worst = input.worst,
@@ -233,6 +265,34 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
         verdict->bytes += transcode->view.tensors[verdict->first + i].bytes;
     return status == DTI_OK && plan.entry[0] != '\0' ? tell(transcode, found, &plan, reterr)
                                                      : status;
+}
+
+/* Copies a tensor that is not quantized; a type of floats widens it. */
+static enum dti_status add_plain(struct dti_file_transcode *transcode, size_t origin,
+                                 struct dti_error *reterr)
+{
+    const struct dti_container *const numbers = dti_file_dequant_container(transcode->dequant);
+    const struct dti_tensor *const tensor = &numbers->tensors[origin];
+    const size_t at = transcode->view.tensor_count++;
+    const struct dti_type_rule *const rule =
+        dti_type_rule_of(transcode->request.types, transcode->request.type_count, tensor);
+    const enum dti_dtype to = rule ? rule->type->dtype : DTI_NONE;
+    char place[DTI_TENSOR_PLACE];
+    transcode->view.tensors[at] = *tensor;
+    transcode->entries[at] = (struct dti_transcode_entry){.origin = origin, .cast = DTI_NONE};
+    if (to == DTI_NONE || !tensor->format || !dti_format_is_float(tensor->format) ||
+        tensor->format->id == to)
+        return DTI_OK;
+    if (to != DTI_FP32 || (tensor->format->id != DTI_BF16 && tensor->format->id != DTI_FP16))
+        return dti_fail_remedy(
+            reterr, DTI_WRONG_KIND, DTI_REMEDY_NONE,
+            "%s is %s and not quantized, and %s does not hold all its numbers; it becomes fp32, or "
+            "stays as it is",
+            dti_tensor_place(transcode->dequant->container,
+                             transcode->dequant->entries[origin].tensor, place),
+            tensor->format->name, dti_format_get(to)->name);
+    transcode->entries[at].cast = to;
+    return DTI_OK;
 }
 
 static enum dti_status make(struct dti_file_transcode *transcode, struct dti_error *reterr)
@@ -275,9 +335,7 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
         if (dti_transcode_found(transcode, i)) {
             status = translate(transcode, i, reterr);
         } else if (!replaced) {
-            transcode->view.tensors[first] = numbers->tensors[i];
-            transcode->entries[first] = (struct dti_transcode_entry){.origin = i};
-            transcode->view.tensor_count++;
+            status = add_plain(transcode, i, reterr);
         }
         for (; first < transcode->view.tensor_count; first++)
             stored_at[first] = numbers->stored_at[i];
@@ -354,6 +412,11 @@ enum dti_status dti_file_transcode_data(struct dti_file_transcode *transcode, si
 const char *dti_file_transcode_mark(const struct dti_file_transcode *transcode, size_t tensor)
 {
     return transcode->entries[tensor].mark;
+}
+
+enum dti_dtype dti_file_transcode_cast(const struct dti_file_transcode *transcode, size_t tensor)
+{
+    return transcode->entries[tensor].cast;
 }
 
 size_t dti_file_transcode_origin(const struct dti_file_transcode *transcode, size_t tensor)

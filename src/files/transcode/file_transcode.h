@@ -30,6 +30,9 @@ bool dti_transcode_layout_has_nvfp4(enum dti_transcode_layout layout);
 /* Whether it supports integers with groups. */
 bool dti_transcode_layout_has_integers(enum dti_transcode_layout layout);
 
+/* The types of blocks that tensors become in GGUF; NULL at the end. */
+const struct dti_gguf_type *dti_transcode_gguf_type(size_t index);
+
 struct dti_file_transcode_request {
     enum dti_transcode_layout layout;
     bool nvfp4;              /* convert mxfp4 to nvfp4 */
@@ -40,9 +43,11 @@ struct dti_file_transcode_request {
                               * loaders fuse get one tensor scale. The dequantization has no
                               * patterns; these do: */
     const char *only, *keep; /* lists of patterns, or NULL */
-    const struct dti_fused_own *own; /* a group of fused modules that the user gives, or NULL */
-    bool narrow;                     /* integers: round fp32 scales to `scale` */
-    enum dti_dtype scale;            /* fp16 or bf16 */
+    const struct dti_fused_own *own;   /* a group of fused modules that the user gives, or NULL */
+    bool narrow;                       /* integers: round fp32 scales to `scale` */
+    enum dti_dtype scale;              /* fp16 or bf16 */
+    const struct dti_type_rule *types; /* DTI_TRANSCODE_GGUF: types of these tensors */
+    size_t type_count;
 };
 
 /* The result for a tensor of the dequantization's view. */
@@ -54,7 +59,7 @@ struct dti_transcode_verdict {
                                 * unchanged */
     double worst;              /* for the others: the largest |new - old| / |old| of a number */
     size_t first, count;       /* its tensors in the view: a range, unless reconciled */
-    uint64_t bytes;            /* of these */
+    uint64_t bytes;            /* of these tensors, as they are written */
 };
 
 /* What was reconciled: matrices that loaders make of tensors with several scales, and those with
@@ -84,6 +89,8 @@ enum dti_status dti_file_transcode_data(struct dti_file_transcode *transcode, si
                                         struct dti_error *reterr);
 /* The text of a tensor that is the mark of a matrix (quant_marks.h); NULL: it is not one. */
 const char *dti_file_transcode_mark(const struct dti_file_transcode *transcode, size_t tensor);
+/* The dtype that the numbers of a tensor of the view are cast to; DTI_NONE: it is copied. */
+enum dti_dtype dti_file_transcode_cast(const struct dti_file_transcode *transcode, size_t tensor);
 /* dti_file_transcode_origin(): the tensor of the dequantization's view that a tensor was made from;
  * reconciled: if it is not changed, a number above, which stands for the tensor itself.
  * dti_file_transcode_verdict(), dti_file_transcode_numbers(), dti_file_transcode_form(): the result

@@ -24,12 +24,15 @@ struct dti_transcode_part {
                                      * view's pool */
     struct dti_dequant_part copied; /* container not NULL: the bytes are those of this tensor, and
                                      * the source is ignored */
+    const struct dti_gguf_type *blocks; /* not NULL: the bytes are such blocks; dtype is ignored */
+    bool numbers; /* the numbers of the tensor in dtype: the recipe casts them; no source */
 };
 
 /* What a quantized tensor becomes, and whether its numbers stay the same. A block is a set of
  * numbers that share a scale. */
 struct dti_transcoded {
     size_t stem_length; /* length of the name before the suffixes: with or without ".weight" */
+    const char *dtype;  /* what the codes become; NULL: they stay what they are */
     size_t count;
     struct dti_transcode_part part[DTI_TRANSCODE_PARTS];
     uint64_t blocks, lossless;      /* number of blocks, and of those whose numbers are exactly the
@@ -80,5 +83,7 @@ extern const struct dti_transcode_target dti_target_gpt_oss;
 /* transcode_blocks.c, transcode_compressed_words.c */
 extern const struct dti_transcode_target dti_target_compressed_blocks, dti_target_compressed_nvfp4;
 extern const struct dti_transcode_target dti_target_compressed_words;
+/* transcode_gguf.c, transcode_gguf_groups.c */
+extern const struct dti_transcode_target dti_target_gguf_blocks, dti_target_gguf_integers;
 
 #endif

@@ -9,7 +9,7 @@
 #include "files/transcode/transcode.h"
 
 enum {
-    DTI_TRANSCODE_UNIT = 16,  /* bytes of the largest unit */
+    DTI_TRANSCODE_UNIT = 64,  /* bytes of the largest unit */
     DTI_TRANSCODE_ROOM = 2048 /* units computed at once */
 };
 

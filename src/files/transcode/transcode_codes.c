@@ -14,6 +14,7 @@ enum { AT_ONCE = 16 }; /* enough for vectorization */
 struct code_part {
     const struct dti_grouped *grouped;
     unsigned char flip;            /* XORed with unsigned codes */
+    unsigned bits;                 /* of a code in the part */
     uint64_t row_codes, row_bytes; /* ALONG */
     const struct dti_kernel *pack; /* packs to less than 8 bits */
     struct dti_kernel_args pack_args;
@@ -134,7 +135,7 @@ static enum dti_status read_along(void *context, void *buffer, size_t size, uint
                                   struct dti_window *window, void *memory, struct dti_error *reterr)
 {
     const struct code_part *const part = context;
-    const unsigned bits = part->grouped->bits;
+    const unsigned bits = part->bits;
     const struct code_piece piece = {buffer, offset, size};
     struct code_scratch *scratch;
     enum dti_status status = start(memory, window, &scratch);
@@ -274,26 +275,28 @@ enum dti_status dti_grouped_codes(struct dti_pool *pool, const struct dti_groupe
                                   enum dti_code_order order, bool sign,
                                   struct dti_transcode_part *part, struct dti_error *reterr)
 {
-    const unsigned bits = grouped->bits;
+    const unsigned bits = order == DTI_ORDER_BYTES ? 8 : grouped->bits;
     struct code_part *const made = dti_pool_alloc(pool, sizeof *made);
     if (!made)
         return dti_no_memory(reterr);
     memset(made, 0, sizeof *made);
     made->grouped = grouped;
     made->flip = (unsigned char)(sign ? dti_grouped_middle(grouped) : 0);
+    made->bits = bits;
     made->row_codes = grouped->columns;
     if (grouped->columns * bits % 32 == 0) /* rows are contiguous */
         made->row_codes = grouped->columns * grouped->rows;
-    made->row_bytes =
-        bits == 8 && sign ? made->row_codes : dti_divide_up(made->row_codes * bits, 32) * 4;
+    made->row_bytes = (bits == 8 && sign) || order == DTI_ORDER_BYTES
+                          ? made->row_codes
+                          : dti_divide_up(made->row_codes * bits, 32) * 4;
     if (bits < 8) {
         made->pack_args.bits = bits;
         made->pack = dti_kernel_find(DTI_OP_PACK, &made->pack_args, grouped->how->level);
     }
     part->source = (struct dti_batch_source){
-        .read = order == DTI_ORDER_ALONG  ? read_along
-                : order == DTI_ORDER_DOWN ? read_down
-                                          : read_lanes,
+        .read = order == DTI_ORDER_ALONG || order == DTI_ORDER_BYTES ? read_along
+                : order == DTI_ORDER_DOWN                            ? read_down
+                                                                     : read_lanes,
         .context = made,
         .scratch_bytes = sizeof(struct code_scratch),
     };

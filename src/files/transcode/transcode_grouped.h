@@ -101,6 +101,7 @@ enum dti_code_order {
     DTI_ORDER_ALONG, /* a bit stream per row, padded to a whole word; 8 bits: bytes */
     DTI_ORDER_DOWN,  /* a bit stream per column, in rows of words */
     DTI_ORDER_LANES, /* transposed, with AWQ's order of 4 bits in words */
+    DTI_ORDER_BYTES, /* a byte per code, rows without padding */
 };
 enum dti_status dti_grouped_codes(struct dti_pool *pool, const struct dti_grouped *grouped,
                                   enum dti_code_order order, bool sign,
@@ -110,6 +111,7 @@ enum dti_status dti_grouped_codes(struct dti_pool *pool, const struct dti_groupe
 enum dti_group_values {
     DTI_GROUP_SCALES,
     DTI_GROUP_BIASES,
+    DTI_GROUP_RAW_SCALES,  /* as they are stored, without how.factor */
     DTI_GROUP_ZEROS,       /* int8, minus 128 */
     DTI_GROUP_ZEROS_ALONG, /* packed in words along the rows of the part */
     DTI_GROUP_ZEROS_DOWN,  /* packed down its columns, for each stacked matrix */

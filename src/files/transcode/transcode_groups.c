@@ -89,7 +89,8 @@ static unsigned zero_at(const struct dti_grouped *grouped, const struct dti_dequ
 /* Whether bytes of scales and biases are copied, since they are already stored as needed. */
 static bool is_raw(const struct group_part *part)
 {
-    return part->values == DTI_GROUP_BIASES ? part->grouped->biased
+    return part->values == DTI_GROUP_BIASES       ? part->grouped->biased
+           : part->values == DTI_GROUP_RAW_SCALES ? true
            : part->values == DTI_GROUP_SCALES
                ? part->grouped->how->factor == 1 && !part->grouped->narrows
                : false;

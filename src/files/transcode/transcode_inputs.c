@@ -52,7 +52,7 @@ enum dti_status dti_transcode_add_input(struct dti_pool *pool,
     plan->lossless += back == stored;
     const double error = fabs((double)back - (double)stored) / (double)stored;
     plan->worst = error > plan->worst ? error : plan->worst;
-    plan->stem_length -= WEIGHT;
+    plan->stem_length = found->shown.name_length - WEIGHT;
     plan->count = 0;
     return dti_transcode_add_number(pool, scale, input->divides ? factor : divisor,
                                     input->divides ? 0 : 1, plan, reterr);

@@ -12,7 +12,8 @@ struct dti_transcode_entry {
     size_t origin; /* index in the dequantization's view, or as in file_transcode.h */
     const struct dti_batch_source *source; /* the source, or a tensor to copy as it is */
     const struct dti_dequant_part *copied;
-    const char *mark; /* it is the mark of a matrix, with this text; or NULL */
+    const char *mark;    /* it is the mark of a matrix, with this text; or NULL */
+    enum dti_dtype cast; /* the numbers of the origin, to be cast to it; DTI_NONE: no cast */
 };
 
 struct dti_file_transcode {
@@ -35,6 +36,12 @@ struct dti_file_transcode {
 /* reconcile.c: creates the view of tensors that keep their layout. */
 enum dti_status dti_transcode_reconcile(struct dti_file_transcode *transcode,
                                         struct dti_error *reterr);
+
+/* transcode_numbers.c: counts the numbers that a cast of a tensor to the dtype of a part changes; a
+ * block is a row of numbers. Reads all of them. */
+enum dti_status dti_transcode_count_numbers(const struct dti_file_transcode *transcode,
+                                            size_t origin, struct dti_transcoded *plan,
+                                            struct dti_error *reterr);
 
 /* For a tensor of the dequantization's view; NULL: it is copied. */
 static inline struct dti_dequant_found *dti_transcode_found(

@@ -35,8 +35,5 @@ typedef void dti_gguf_encode_fn(unsigned char *blocks, const float *x, size_t co
 dti_gguf_encode_fn *dti_gguf_find_encoder(enum dti_gguf_blocks blocks, enum dti_level allowed);
 /* The types with an encoder, ordered by id; NULL at the end. */
 const struct dti_gguf_type *dti_gguf_encoded(size_t index);
-/* "q4_0, q4_1, ...": all types with an encoder. */
-enum { DTI_GGUF_ENCODED_WORDS = 256 };
-const char *dti_gguf_encoded_words(char text[DTI_GGUF_ENCODED_WORDS]);
 
 #endif

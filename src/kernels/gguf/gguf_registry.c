@@ -50,12 +50,3 @@ const struct dti_gguf_type *dti_gguf_encoded(size_t index)
     }
     return NULL;
 }
-
-const char *dti_gguf_encoded_words(char text[DTI_GGUF_ENCODED_WORDS])
-{
-    size_t used = 0;
-    for (size_t i = 0; dti_gguf_encoded(i) && used < DTI_GGUF_ENCODED_WORDS; i++)
-        used += (size_t)snprintf(text + used, DTI_GGUF_ENCODED_WORDS - used, "%s%s",
-                                 i > 0 ? ", " : "", dti_gguf_encoded(i)->word);
-    return text;
-}

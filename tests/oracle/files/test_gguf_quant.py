@@ -116,6 +116,8 @@ def judge_types():
     write("in.gguf", both)
     before, fields = read("in.gguf")
     for name in offered():
+        if name == "NVFP4":   # judge_nvfp4()
+            continue
         if not hasattr(TYPES, name):  # an older package cannot even read it
             without.append(name)
             continue
@@ -138,6 +140,61 @@ def judge_types():
         for words in (["--threads", 2], ["--threads", 3, "--max-memory", "64KiB"]):
             run("quant", "in.gguf", name.lower(), "-o", "again.gguf", "--force", "-q", *words)
             require(bytes_of("again.gguf") == bytes_of("out.gguf"), name, words, "makes other bytes")
+
+
+def nvfp4(numbers):
+    """The bytes of blocks, and the scale of the tensor: amax / 2688; then fp8(amax of 16 / 6 / scale) and fp4(x / (fp8 x
+    scale)), every operation rounded to fp32."""
+    import ml_dtypes
+    f4 = numpy.float32
+    numbers = numbers.astype(f4)
+    amax = numpy.abs(numbers).max()
+    whole = f4(amax / f4(2688)) if amax else f4(1)
+    groups = numbers.reshape(-1, 16)
+    scales = numpy.minimum(numpy.abs(groups).max(1) / f4(6) / whole, f4(448)).astype(ml_dtypes.float8_e4m3fn)
+    product = scales.astype(f4) * whole
+    with numpy.errstate(all="ignore"):
+        ratio = numpy.where(product[:, None] == 0, f4(0), groups / product[:, None])
+    codes = numpy.clip(ratio, -6, 6).astype(ml_dtypes.float4_e2m1fn).view("u1") & 15
+    codes[product == 0] = 0
+    halves = (codes[:, :8] | codes[:, 8:] << 4).reshape(-1, 32)
+    return numpy.concatenate([scales.view("u1").reshape(-1, 4), halves], 1).tobytes(), whole.tobytes()
+
+
+def judge_nvfp4():
+    if not harness.have("ml_dtypes"):
+        without.append("NVFP4")
+        return
+    quantized, kept = model()
+    quantized["zero.weight"] = numpy.zeros((3, 64), "<f4")
+    quantized["tiny.weight"] = RANDOM.standard_normal((5, 128)).astype("<f4") * numpy.float32(1e-39)
+    quantized["wide.weight"] = numpy.ldexp(RANDOM.standard_normal((40, 20480)), RANDOM.integers(-20, 20, (40, 20480))).astype("<f4")
+    write("in.gguf", {**quantized, **kept})
+    run("quant", "in.gguf", "nvfp4", "-o", "out.gguf", "--force", "-q", "--threads", 1)
+    after, told = read("out.gguf")
+    for tensor, array in quantized.items():
+        blocks, whole = nvfp4(array)
+        require(after[tensor] == ("NVFP4", array.shape, blocks), "NVFP4", tensor, "is not the model's")
+        require(after[tensor.replace(".weight", ".scale")] == ("F32", (1,), whole), "the scale of", tensor)
+    require(len(after) == 2 * len(quantized) + len(kept), list(after))
+    require(number(told, "general.file_type") == 39, told["general.file_type"])
+    run("check", "out.gguf", "--quantized")
+    for words in (["--threads", 2], ["--threads", 3, "--max-memory", "64KiB"]):
+        run("quant", "in.gguf", "nvfp4", "-o", "again.gguf", "--force", "-q", *words)
+        require(bytes_of("again.gguf") == bytes_of("out.gguf"), words, "makes other bytes")
+    run("quant", "out.gguf", "nvfp4", "-o", "again.gguf", "--force", "-q")
+    require(bytes_of("again.gguf") == bytes_of("out.gguf"), "our own NVFP4 becomes another")
+    run("quant", "in.gguf", "nvfp4", "-o", "plain.safetensors", "--layout", "modelopt", "--force", "-q", "--keep", ",".join(kept))
+    run("compare", "plain.safetensors", "out.gguf", "-q")
+    run("quant", "in.gguf", "q8_0", "-o", "mixed.gguf", "--force", "-q", "--type", "output.weight=nvfp4")
+    mixed = read("mixed.gguf")[0]
+    require(mixed["output.weight"][2] == nvfp4(quantized["output.weight"])[0] and "output.scale" in mixed, list(mixed))
+    run("quant", "out.gguf", "q8_0", "-o", "back.gguf", "--force", "-q", "--template", "in.gguf")
+    require(not any(tensor.endswith(".scale") for tensor in read("back.gguf")[0]), "scales of blocks that are no more")
+    quantized["wide.weight"][3, 5] = numpy.nan
+    write("in.gguf", quantized)
+    said = run("quant", "in.gguf", "nvfp4", "-o", "nan.gguf", status=3)[1]
+    require("element 61445 is NaN" in said and not os.path.exists("nan.gguf"), said)
 
 
 def judge_losses():
@@ -253,7 +310,7 @@ def judge_odd():
 
 
 def main():
-    harness.in_new_folder(judge_types, judge_losses, judge_blocks, judge_template, judge_odd)
+    harness.in_new_folder(judge_types, judge_nvfp4, judge_losses, judge_blocks, judge_template, judge_odd)
     left = ", not judged: %s (DTI_GGML_LIBRARY)" % ", ".join(sorted(set(without))) if without else ""
     print("%d checks%s" % (DTINFO.checks, left))
 
