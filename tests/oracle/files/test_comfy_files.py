@@ -279,6 +279,42 @@ def mixed():
     TALLY.part("mixed")
 
 
+def mixed_for_others():
+    """Several dtypes in compressed-tensors, whose own code reads them by config.json; ModelOpt's has no place for that."""
+    of = matrices([(64, 128)] * 4)
+    write("plain/model.safetensors", {name: ("F32", x) for name, x in of.items()})
+    with open("plain/config.json", "w") as file:
+        file.write("{}")
+    types = "m.0.*=fp8_e4m3fn,m.1.*=int8,m.2.*=mxfp4"
+    run("quant", "plain", "nvfp4", "--type", types, "-o", "several", "--force", "-q")
+    run("quant", "several", "fp32", "--dequant", "-o", "numbers", "--force", "-q")
+    with open("several/config.json") as file:
+        config = json.load(file)["quantization_config"]
+    TALLY.check("groups", [(g["format"], g["targets"]) for g in config["config_groups"].values()],
+                [("float-quantized", ["m.0"]), ("int-quantized", ["m.1"]), ("mxfp4-pack-quantized", ["m.2"]),
+                 ("nvfp4-pack-quantized", ["m.3"])])
+    run("quant", "plain", "nvfp4", "--layout", "modelopt", "--type", "m.0.*=mxfp4", "-o", "modelopt", "--force", "-q")
+    with open("modelopt/config.json") as file:
+        TALLY.check("ModelOpt's configuration", json.load(file), {})
+    if not (torch and have("compressed_tensors")):
+        return TALLY.skip("compressed-tensors")
+    from compressed_tensors.compressors import BaseCompressor
+    from compressed_tensors.quantization import QuantizationConfig
+    parts, numbers_of = read_file("several/model.safetensors"), read("numbers/model.safetensors")
+    kinds = {"F8_E4M3": torch.float8_e4m3fn, "F32": torch.float32, "U8": torch.uint8, "I8": torch.int8}
+    for scheme in QuantizationConfig.model_validate(config).config_groups.values():
+        stem = scheme.targets[0]
+        state = {name[len(stem) + 1:]: torch.frombuffer(bytearray(raw), dtype=torch.uint8).view(kinds[dtype]).reshape(shape)
+                 for name, (dtype, shape, raw) in parts.items() if name.startswith(stem + ".weight")}
+        theirs = BaseCompressor.get_value_from_registry(scheme.format).decompress(state, scheme)["weight"].float().numpy()
+        own = numbers_of[stem + ".weight"]
+        if scheme.format.startswith("nvfp4"):   # it computes in bf16
+            TALLY.check("nvfp4 by compressed-tensors", bool((np.abs(own - theirs) <= np.abs(own) / 64).all()), True)
+        else:
+            equal("%s by compressed-tensors" % scheme.format, own, theirs)
+    TALLY.part("several dtypes in compressed-tensors")
+
+
 def write_some(path, arrays):
     write_file(path, {name: ("F32", x.shape, x.tobytes()) for name, x in arrays.items()})
 
@@ -410,6 +446,7 @@ def main():
     channels()
     transcoded()
     mixed()
+    mixed_for_others()
     added()
     refused()
     original_shapes()
