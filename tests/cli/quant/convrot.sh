@@ -8,7 +8,7 @@ grep -a -o '{"format": [^}]*}' a.safetensors | sort | uniq -c
 dtinfo compare a.safetensors $m | tail -2
 dtinfo check a.safetensors
 dtinfo explain $m a.safetensors
-dtinfo quant $m int8 --layout comfy --convrot 16 -o a.safetensors --dry-run --force --json 2>/dev/null | jq -c '[.recipe.options.convrot, [.warnings[].code]]'
+dtinfo quant $m int8 --layout comfy --convrot 16 -o a.safetensors --dry-run --force --json 2>/dev/null | jq -c '[.options.convrot, [.warnings[].code]]'
 echo "int4:"
 dtinfo quant $m int4 --layout comfy --convrot 16 -o b.safetensors
 dtinfo quant $m int4 --layout comfy --convrot 16 -o b.safetensors --keep '*down*'
