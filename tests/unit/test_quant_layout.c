@@ -8,6 +8,7 @@
 
 #include "files/stored/quant_marks.h"
 #include "files/stored/quant_state.h"
+#include "files/stored/scale_tiles.h"
 #include "unit.h"
 
 static struct dti_quant_stored stored_of(const char *dtype, unsigned rank, const uint64_t *shape)
@@ -281,9 +282,87 @@ static void the_longest_state_fits(void)
     CHECK(dti_quant_state_text(&stored, 0x1.8p-126F, text) < sizeof text);
 }
 
+static struct dti_quant_stored marked_of(const char *dtype, unsigned rank, const uint64_t *shape)
+{
+    struct dti_quant_stored stored = stored_of(dtype, rank, shape);
+    stored.row = dti_quant_row_find(DTI_LAYOUT_COMFY, dtype);
+    stored.per = stored.row->block ? DTI_PER_GROUP : DTI_PER_TENSOR;
+    stored.group = stored.row->block ? stored.row->block->length : 0;
+    stored.tensor_scale = stored.row->block && stored.row->block->family == DTI_BLOCKS_NV;
+    return stored;
+}
+
+static bool is_shape(const struct dti_quant_part_shape *part, uint64_t rows, uint64_t columns)
+{
+    return part->there && part->rank == 2 && part->shape[0] == rows && part->shape[1] == columns;
+}
+
+static void marked_matrices_have_scales_in_tiles(void)
+{
+    const uint64_t small[] = {5, 20}, even[] = {256, 128}, stack[] = {3, 128, 64};
+    struct dti_quant_part_shape parts[DTI_PART_COUNT];
+    struct dti_error error;
+    char text[DTI_QUANT_MARK_SIZE];
+    struct dti_quant_stored stored = marked_of("nvfp4", 2, small);
+    CHECK(dti_quant_parts(&stored, parts, &error) == DTI_WRONG_KIND);
+    stored.pad = true;
+    CHECK(dti_quant_parts(&stored, parts, &error) == DTI_OK);
+    CHECK(is_shape(&parts[DTI_PART_CODES], 16, 16) && is_shape(&parts[DTI_PART_SCALE], 128, 4));
+    CHECK(parts[DTI_PART_TENSOR_SCALE].there && parts[DTI_PART_TENSOR_SCALE].rank == 0);
+    CHECK(!parts[DTI_PART_SHAPE].there && dti_quant_is_filled_up(&stored, parts));
+    CHECK_U64(dti_quant_mark_text(&stored, true, text), parts[DTI_PART_STATE].shape[0]);
+    CHECK_STR(text, "{\"format\": \"nvfp4\", \"orig_shape\": [5, 20]}");
+    stored = marked_of("mxfp8_e4m3", 2, even);
+    CHECK(dti_quant_parts(&stored, parts, &error) == DTI_OK);
+    CHECK(is_shape(&parts[DTI_PART_CODES], 256, 128) && is_shape(&parts[DTI_PART_SCALE], 256, 4));
+    CHECK(parts[DTI_PART_SCALE].dtype == DTI_FP8_E8M0 && !dti_quant_is_filled_up(&stored, parts));
+    stored = marked_of("nvfp4", 3, stack);
+    CHECK(dti_quant_parts(&stored, parts, &error) == DTI_OK && parts[DTI_PART_SCALE].rank == 3);
+    stored = marked_of("int8", 2, small);
+    stored.per = DTI_PER_CHANNEL;
+    stored.axis = 0;
+    CHECK(dti_quant_parts(&stored, parts, &error) == DTI_OK);
+    CHECK(is_shape(&parts[DTI_PART_CODES], 5, 20) && is_shape(&parts[DTI_PART_SCALE], 5, 1));
+}
+
+static void what_a_mark_cannot_say_is_refused(void)
+{
+    const uint64_t even[] = {128, 64}, stack[] = {3, 64, 64}, huge[] = {UINT64_MAX, 16};
+    struct dti_quant_part_shape parts[DTI_PART_COUNT];
+    struct dti_error error;
+    struct dti_quant_stored stored = marked_of("fp8_e4m3fn", 2, even);
+    stored.per = DTI_PER_CHANNEL;
+    stored.axis = 0;
+    CHECK(dti_quant_parts(&stored, parts, &error) == DTI_WRONG_KIND);
+    stored = marked_of("int8", 1, even);
+    CHECK(dti_quant_parts(&stored, parts, &error) == DTI_WRONG_KIND);
+    stored = marked_of("nvfp4", 2, even);
+    stored.axis = 0;
+    CHECK(dti_quant_parts(&stored, parts, &error) == DTI_WRONG_KIND);
+    stored = marked_of("nvfp4", 3, stack);
+    stored.pad = true;
+    CHECK(dti_quant_parts(&stored, parts, &error) == DTI_WRONG_KIND);
+    stored = marked_of("nvfp4", 2, huge);
+    stored.pad = true;
+    CHECK(dti_quant_parts(&stored, parts, &error) == DTI_WRONG_KIND);
+}
+
+static void a_tile_has_each_scale_once(void)
+{
+    unsigned char seen[2 * DTI_TILE_BYTES] = {0};
+    for (uint64_t row = 0; row < DTI_TILE_ROWS; row++) {
+        for (uint64_t column = 0; column < 2 * DTI_TILE_COLUMNS; column++)
+            seen[dti_tile_offset(row, column)]++;
+    }
+    for (size_t i = 0; i < sizeof seen; i++)
+        CHECK_U64(seen[i], 1);
+    CHECK_U64(dti_tile_offset(33, 6), DTI_TILE_BYTES + 16 + 4 + 2);
+}
+
 UNIT_MAIN(every_row_has_a_dtype_and_names, the_longest_suffix_is_the_one_that_counts,
           what_is_told_is_read_back, widths_that_words_leave_open_are_told,
           groups_that_scales_leave_open_are_told, groups_of_filled_rows_are_told,
           shapes_beyond_64_bits_are_refused, ranks_that_do_not_fit_are_refused,
           flattened_tensors_have_blocks_that_cross_rows, states_are_as_long_as_they_were_planned,
-          the_longest_state_fits)
+          the_longest_state_fits, marked_matrices_have_scales_in_tiles,
+          what_a_mark_cannot_say_is_refused, a_tile_has_each_scale_once)

@@ -29,6 +29,10 @@ static enum dti_status run_quant(const void *all_args, char **operands, int coun
         return dti_fail(
             reterr, DTI_USAGE,
             "--dry-run does not read the data, which --fail-on needs; leave one of them out");
+    if (args->recipe.dequant && args->types)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--dequant makes floats of one dtype; leave out --type, and use --keep for "
+                        "tensors that stay quantized");
     if (args->recipe.dequant)
         return dti_quant_dequant(args, cx, operands, count, reterr);
     if (dti_quant_is_gguf(args, operands, count))

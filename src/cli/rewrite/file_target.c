@@ -83,7 +83,7 @@ static enum dti_status choose_kind(const struct dti_container *input,
 {
     const bool sharded = dti_container_has(input->kind, DTI_TRAIT_FOLDER);
     const enum dti_container_kind named = dti_container_named(path ? path : "");
-    char quoted[DTI_QUOTE_SIZE], endings[DTI_ENDINGS_SIZE];
+    char quoted[DTI_QUOTE_SIZE] = "the output", endings[DTI_ENDINGS_SIZE];
     const bool any = !dti_container_is_known(form) || dti_holds_texts(form);
     if (path)
         dti_quote(quoted, path, strlen(path));

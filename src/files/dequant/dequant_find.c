@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "files/dequant/dequant_layouts.h"
+#include "files/stored/quant_marks.h"
 #include "util/text/glob.h"
 
 static const char packed[] = "_packed", inverse[] = "_scale_inv", order[] = "_g_idx";
@@ -220,7 +221,7 @@ static enum dti_status look_at(struct dti_file_dequant *dequant, size_t at,
 {
     const struct dti_tensor *const tensor = &dequant->container->tensors[at];
     struct dti_named_codes codes;
-    if (!dequant->request.layout_given) {
+    if (!dequant->request.layout_given || dti_quant_layout_marks(dequant->request.layout)) {
         struct dti_dequant_group read;
         const enum dti_status status = dti_dequant_layout_of(dequant, at, &read, reterr);
         if (status != DTI_OK || read.layout_read)

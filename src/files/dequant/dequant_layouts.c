@@ -76,7 +76,9 @@ enum dti_status dti_dequant_layout_of(struct dti_file_dequant *dequant, size_t a
     for (const struct dti_layout_ops *const *row = dti_layouts; *row; row++) {
         const struct dti_layout_ops *const layout = *row;
         struct dti_dequant_group found;
-        if (!is_called(layout, tensor))
+        if (!is_called(layout, tensor) ||
+            (dequant->request.layout_given &&
+             strcmp(layout->name, dti_quant_layout_name(dequant->request.layout)) != 0))
             continue;
         gather(dequant, layout, at, &found);
         if ((!layout->sure && is_alone(&found)) || (layout->fits && !layout->fits(&found)))

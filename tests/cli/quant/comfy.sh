@@ -38,5 +38,7 @@ dtinfo quant w.safetensors fp8_e4m3fn --layout comfy --per channel -o no.safeten
 dtinfo quant w.safetensors int8 --layout comfy --block 4 -o no.safetensors
 dtinfo quant w.safetensors int8 --layout comfy --type 'l.weight' -o no.safetensors
 dtinfo quant w.safetensors int8 --layout comfy --type 'k.weight=nvfp4' -o no.safetensors
+dtinfo quant mixed.safetensors bf16 --dequant --type 'a=int8' -o no.safetensors
+dtinfo quant 1 2 int8 --type 'a=int8'
 dtinfo quant w.npy int8 --layout comfy -o no.npy
 dtinfo quant w.safetensors int8 --layout comfy -o no.npz

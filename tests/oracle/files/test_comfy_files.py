@@ -241,11 +241,23 @@ def mixed():
     types = {"m.0.*": "fp8_e4m3fn", "m.1.*": "int8", "m.[23].*": "mxfp8", "m.2.*": "nvfp4"}
     words = ["nvfp4", "--layout", "comfy", "--pad", "--keep", "m.kept*", "--type", ",".join("%s=%s" % t for t in types.items())]
     run("quant", "in.safetensors", *words, "-o", "out.safetensors", "--force", "-q")
-    got = read("out.safetensors")
+    got, back = read("out.safetensors"), None
     formats, rest = loaded("out.safetensors")
     TALLY.check("formats", formats, {"m.0": "float8_e4m3fn", "m.1": "int8_tensorwise", "m.2": "mxfp8", "m.3": "mxfp8",
                                      "m.4": "nvfp4", "m.5": "nvfp4"})
     TALLY.check("what is no matrix of a module is kept", rest, ["m.conv.weight", "m.kept.weight", "m.norm.weight", "m.position"])
+    run("quant", "in.safetensors", *words, "-o", "other.safetensors", "--force", "-q", "--threads", "5", "--max-memory", "600KiB")
+    TALLY.check("any threads and memory", open("other.safetensors", "rb").read() == open("out.safetensors", "rb").read(), True)
+    with open("recipe.json", "w") as file:
+        file.write(run("explain", "in.safetensors", "out.safetensors", "--json"))
+    run("verify", "in.safetensors", "out.safetensors", "--recipe", "recipe.json")
+    for layout in ([], ["--layout", "comfy"]):
+        run("quant", "out.safetensors", "fp32", "--dequant", *layout, "-o", "back.safetensors", "--force")
+        back = back or read("back.safetensors")
+        TALLY.check("read as comfy", {name: x.tobytes() for name, x in read("back.safetensors").items()},
+                    {name: x.tobytes() for name, x in back.items()})
+    TALLY.check("bitsandbytes has none of it", "no quantized tensors" in run(
+        "quant", "out.safetensors", "fp32", "--dequant", "--layout", "bitsandbytes", "-o", "no.safetensors", code=3), True)
     for layer, format_name in formats.items():
         dtype = next(one for one, word in FORMATS.items() if word == format_name)
         run("quant", "in.safetensors", dtype, "--layout", "comfy", *(["--pad"] if dtype in LENGTH else []), "--select",
@@ -265,6 +277,42 @@ def mixed():
     TALLY.check("in shards", {name: part.tobytes() for name, part in found.items()},
                 {name: part.tobytes() for name, part in got.items()})
     TALLY.part("mixed")
+
+
+def mixed_for_others():
+    """Several dtypes in compressed-tensors, whose own code reads them by config.json; ModelOpt's has no place for that."""
+    of = matrices([(64, 128)] * 4)
+    write("plain/model.safetensors", {name: ("F32", x) for name, x in of.items()})
+    with open("plain/config.json", "w") as file:
+        file.write("{}")
+    types = "m.0.*=fp8_e4m3fn,m.1.*=int8,m.2.*=mxfp4"
+    run("quant", "plain", "nvfp4", "--type", types, "-o", "several", "--force", "-q")
+    run("quant", "several", "fp32", "--dequant", "-o", "numbers", "--force", "-q")
+    with open("several/config.json") as file:
+        config = json.load(file)["quantization_config"]
+    TALLY.check("groups", [(g["format"], g["targets"]) for g in config["config_groups"].values()],
+                [("float-quantized", ["m.0"]), ("int-quantized", ["m.1"]), ("mxfp4-pack-quantized", ["m.2"]),
+                 ("nvfp4-pack-quantized", ["m.3"])])
+    run("quant", "plain", "nvfp4", "--layout", "modelopt", "--type", "m.0.*=mxfp4", "-o", "modelopt", "--force", "-q")
+    with open("modelopt/config.json") as file:
+        TALLY.check("ModelOpt's configuration", json.load(file), {})
+    if not (torch and have("compressed_tensors")):
+        return TALLY.skip("compressed-tensors")
+    from compressed_tensors.compressors import BaseCompressor
+    from compressed_tensors.quantization import QuantizationConfig
+    parts, numbers_of = read_file("several/model.safetensors"), read("numbers/model.safetensors")
+    kinds = {"F8_E4M3": torch.float8_e4m3fn, "F32": torch.float32, "U8": torch.uint8, "I8": torch.int8}
+    for scheme in QuantizationConfig.model_validate(config).config_groups.values():
+        stem = scheme.targets[0]
+        state = {name[len(stem) + 1:]: torch.frombuffer(bytearray(raw), dtype=torch.uint8).view(kinds[dtype]).reshape(shape)
+                 for name, (dtype, shape, raw) in parts.items() if name.startswith(stem + ".weight")}
+        theirs = BaseCompressor.get_value_from_registry(scheme.format).decompress(state, scheme)["weight"].float().numpy()
+        own = numbers_of[stem + ".weight"]
+        if scheme.format.startswith("nvfp4"):   # it computes in bf16
+            TALLY.check("nvfp4 by compressed-tensors", bool((np.abs(own - theirs) <= np.abs(own) / 64).all()), True)
+        else:
+            equal("%s by compressed-tensors" % scheme.format, own, theirs)
+    TALLY.part("several dtypes in compressed-tensors")
 
 
 def write_some(path, arrays):
@@ -398,6 +446,7 @@ def main():
     channels()
     transcoded()
     mixed()
+    mixed_for_others()
     added()
     refused()
     original_shapes()
