@@ -84,8 +84,7 @@ static void put_recipe(const struct dti_rewrite_job *job, struct dti_line *line)
                    dti_quant_division_words(target), like ? ", like " : "", like ? like : "",
                    job->answer.layout, file->args->recipe.nested ? ", nested absmax" : "");
     if (job->request.quantize.rotation > 0)
-        dti_line_print(line, DTI_STYLE_PLAIN, "   rotated by %u",
-                       job->request.quantize.rotation);
+        dti_line_print(line, DTI_STYLE_PLAIN, "   rotated by %u", job->request.quantize.rotation);
     if (fused > 0)
         dti_line_print(line, DTI_STYLE_PLAIN, "   fused tensors that share scales: %zu", fused);
     dti_line_end(line);

@@ -356,7 +356,7 @@ static enum dti_status check_operands(const struct quant_args *args, char **oper
                                       struct dti_error *reterr)
 {
     const char *const of_files = dti_quant_given(
-        args, "input output dequant as force layout nested-absmax convrot bits quant-only "
+        args, "input output dequant as force layout nested-absmax convrot bits quant-only type "
               "keep select allow-unmatched no-copy assume lenient dry-run max-shard-size part "
               "finish threads max-memory progress axis pad fused");
     if (count == 0)

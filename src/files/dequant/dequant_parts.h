@@ -98,7 +98,7 @@ struct dti_file_dequant {
     bool torchao;     /* the file has torchao tensors: dequant_torchao.c */
     bool comfy_read;  /* dequant_layouts.h: */
     const struct dti_comfy_layers *comfy;
-    size_t comfy_count[DTI_COMFY_FORMATS]; /* layers by row of comfy_releases.def */
+    size_t comfy_count[DTI_COMFY_FORMATS];      /* layers by row of comfy_releases.def */
     struct dti_dequant_ambiguities ambiguities; /* what a view for inspection leaves as stored */
     struct dti_dequant_warnings warnings;
     /* The rule of the refusal to be settled next; DTI_LINT_RULES: implied by its remedy. */

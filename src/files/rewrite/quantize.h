@@ -29,9 +29,9 @@ struct dti_quant_task {
     struct dti_quant_ranges *ranges;
     struct dti_quant_scales *scales;
     struct dti_quant_report report;
-    struct dti_fused_set *fused;       /* the set it shares the tensor scale with, or NULL */
-    struct dti_fused_member *member;   /* its member in that set */
-    struct dti_plan *to_fp32; /* of numbers that are rotated; else NULL */
+    struct dti_fused_set *fused;     /* the set it shares the tensor scale with, or NULL */
+    struct dti_fused_member *member; /* its member in that set */
+    struct dti_plan *to_fp32;        /* of numbers that are rotated; else NULL */
     const struct dti_quant_kernel *rotate;
     struct dti_quant_plan *range_plan; /* for a task that only finds a range, and whose dtype
                                           differs from the others; else NULL */
@@ -52,8 +52,8 @@ enum dti_quant_buffer {
     DTI_QUANT_SCALES,
     DTI_QUANT_SCRATCH,
     DTI_QUANT_ZERO_POINTS, /* int32_t */
-    DTI_QUANT_FP32, /* of numbers that are rotated, before */
-    DTI_QUANT_TURNED, /* and after that */
+    DTI_QUANT_FP32,        /* of numbers that are rotated, before */
+    DTI_QUANT_TURNED,      /* and after that */
     DTI_QUANT_BUFFERS
 };
 /* Bytes of each buffer; DTI_QUANT_NEEDS_MAX: too many. */

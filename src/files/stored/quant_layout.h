@@ -75,7 +75,7 @@ enum { /* flags */
        DTI_QUANT_IN_METADATA = 2,
        DTI_QUANT_TILED = 4,
        DTI_QUANT_HIGH = 8,
-    DTI_QUANT_ROTATED = 16,
+       DTI_QUANT_ROTATED = 16,
 };
 
 struct dti_quant_row {

@@ -59,10 +59,9 @@ size_t dti_quant_mark_text(const struct dti_quant_stored *stored, bool padded,
                          i == 0 ? ", \"orig_shape\": [" : ", ",
                          (unsigned long long)stored->shape[i], i + 1 == stored->rank ? "]" : "");
     if (stored->rotation > 0)
-        used += snprintf(buffer + used, DTI_QUANT_MARK_SIZE - (size_t)used,
-                         "%s, \"convrot_groupsize\": %u",
-                         dti_quant_is_rotated(stored->row) ? "" : ", \"convrot\": true",
-                         stored->rotation);
+        used += snprintf(
+            buffer + used, DTI_QUANT_MARK_SIZE - (size_t)used, "%s, \"convrot_groupsize\": %u",
+            dti_quant_is_rotated(stored->row) ? "" : ", \"convrot\": true", stored->rotation);
     used += snprintf(buffer + used, DTI_QUANT_MARK_SIZE - (size_t)used, "}");
     return (size_t)used;
 }
@@ -72,12 +71,13 @@ static enum dti_status check_rotation(const struct dti_quant_stored *stored,
 {
     const char *const layout = dti_quant_layout_name(stored->row->layout);
     if (stored->rotation == 0)
-        return dti_fail(reterr, DTI_WRONG_KIND, "would not be rotated; %s has %s only with --convrot",
+        return dti_fail(reterr, DTI_WRONG_KIND, "would not be rotated, and %s has no other %s",
                         layout, dti_quant_row_name(stored->row));
     if (stored->rank != 2 || stored->shape[1] % stored->rotation != 0)
-        return dti_fail(reterr, DTI_WRONG_KIND,
-                        "has rows of %llu elements, which are no whole groups of %u for the rotation",
-                        (unsigned long long)stored->shape[stored->rank - 1], stored->rotation);
+        return dti_fail(
+            reterr, DTI_WRONG_KIND,
+            "has rows of %llu elements, which are no whole groups of %u for the rotation",
+            (unsigned long long)stored->shape[stored->rank - 1], stored->rotation);
     if (stored->per == DTI_PER_CHANNEL && stored->axis == 0)
         return DTI_OK;
     return dti_fail(reterr, DTI_WRONG_KIND, "needs a scale for each row, as %s has with a rotation",

@@ -311,7 +311,7 @@ static enum dti_status add_rotated(struct dti_pool *pool, struct dti_dequant_fou
     const struct dti_dequant_tensor *const how = &found->how;
     struct dti_transcode_part *const codes = dti_transcode_add(ret, "", DTI_INT8);
     struct dti_transcode_part *const scales = dti_transcode_add(ret, "_scale", DTI_FP32);
-    const struct dti_quant_stored said = {
+    const struct dti_quant_stored stored = {
         .row = dti_quant_row_find(DTI_LAYOUT_COMFY, found->form.dtype), .rotation = how->rotation};
     codes->copied = how->codes;
     codes->rank = 2;
@@ -322,7 +322,7 @@ static enum dti_status add_rotated(struct dti_pool *pool, struct dti_dequant_fou
     for (unsigned axis = 0; axis < theirs->rank; axis++)
         scales->shape[axis] = theirs->shape[axis];
     ret->blocks = ret->lossless = how->scale_count;
-    (void)dti_quant_mark_text(&said, false, ret->mark);
+    (void)dti_quant_mark_text(&stored, false, ret->mark);
     if (!dti_transcode_set_scales(pool, found, scales))
         return dti_no_memory(reterr);
     return add_mark(pool, found, ret, reterr);

@@ -309,7 +309,7 @@ def not_whole():
         TALLY.check(name + " form", json.loads(parts[name + ".comfy_quant"][2]), form_of(64, 8) if length else
                     {"format": "int8_tensorwise"})
     for more, words in (((*arguments[:2], "int4", *arguments[2:]), b"no whole groups of 64"),
-                        (("quant", "case/in.safetensors", "int4", "--layout", "comfy", "-o", "case/no.safetensors"), b"only with --convrot"),
+                        (("quant", "case/in.safetensors", "int4", "--layout", "comfy", "-o", "case/no.safetensors"), b"has no other int4"),
                         ((*arguments[:2], "int8", *arguments[2:], "--per", "tensor"), b"leave out --per"),
                         ((*arguments[:2], "fp8_e4m3fn", *arguments[2:]), b"int8 and int4"),
                         (("quant", "case/in.safetensors", "int8", "--convrot", "64", "-o", "case/no.safetensors"), b"--layout comfy"),
