@@ -39,6 +39,9 @@ struct dti_recipe {
     int layout; /* enum dti_quant_layout */
     bool pad, nested;
     bool dequant; /* DTI_VERB_DEQUANT */
+    /* explain and verify: the result is in another order (enum dti_arrangement) */
+    int arrangement;
+    uint64_t head; /* rows of a head */
 };
 
 /* Turns a recipe into a rewrite request, which points to its quantization, *target. The caller adds
