@@ -112,39 +112,59 @@ static void make_rule(struct limits_rule *ret, const struct dti_dequant_tensor *
     }
 }
 
-/* How many of the codes in a word of n bits each equal 0; their highest bits are clear. */
-static unsigned zeros_in(uint64_t word, unsigned bits)
+enum { WORDS = 15 }; /* after so many, counts in lanes of 4 bits are added up */
+
+/* The sum of the lanes of a word of counts, of at most WORDS each. */
+static unsigned sum_lanes(uint64_t counts, unsigned bits)
 {
-    const uint64_t low = bits == 4 ? UINT64_C(0x7777777777777777) : UINT64_C(0x7f7f7f7f7f7f7f7f);
-    return 64 / bits - (unsigned)__builtin_popcountll((word + low) & ~low);
+    const uint64_t even = UINT64_C(0x0f0f0f0f0f0f0f0f), ones = UINT64_C(0x0101010101010101);
+    const uint64_t bytes = bits == 4 ? (counts & even) + (counts >> 4 & even) : counts;
+    return (unsigned)(bytes * ones >> 56);
 }
 
-/* Codes in whole bytes; n: bytes. Those after the last word are padded with zeros, which are never
- * the largest. */
+static uint64_t word_at(const unsigned char *bytes, size_t n)
+{
+    uint64_t word = 0;
+    memcpy(&word, bytes, n < 8 ? n : 8);
+    return word;
+}
+
+/* Codes in whole bytes; n: bytes. What follows them in the last word is 0, which is never the
+ * largest. Adding `low` carries into the highest bit of each code that differs from it. */
 static uint64_t count_largest(const struct limits_rule *rule, const unsigned char *bytes, size_t n)
 {
+    const unsigned bits = rule->bits;
+    const uint64_t low = bits == 4 ? UINT64_C(0x7777777777777777) : UINT64_C(0x7f7f7f7f7f7f7f7f);
+    const uint64_t magnitude = rule->magnitude, largest = rule->largest;
     uint64_t count = 0;
-    for (size_t i = 0; i < n && rule->magnitude == 0; i++)
+    for (size_t i = 0; i < n && magnitude == 0; i++)
         count += rule->at_largest[bytes[i]];
-    for (size_t i = 0; i < n && rule->magnitude != 0; i += 8) {
-        uint64_t word = 0;
-        memcpy(&word, bytes + i, n - i < 8 ? n - i : 8);
-        count += zeros_in((word & rule->magnitude) ^ rule->largest, rule->bits);
+    for (size_t i = 0; i < n && magnitude != 0;) {
+        uint64_t others = 0;
+        size_t words = 0;
+        for (; words < WORDS && n - i >= 8; words++, i += 8)
+            others +=
+                ((((word_at(bytes + i, 8) & magnitude) ^ largest) + low) & ~low) >> (bits - 1);
+        if (words == 0) {
+            others =
+                ((((word_at(bytes + i, n - i) & magnitude) ^ largest) + low) & ~low) >> (bits - 1);
+            words = 1;
+            i = n;
+        }
+        count += words * (64 / bits) - sum_lanes(others, bits);
     }
     return count;
 }
 
 static bool is_zero(const struct limits_rule *rule, const unsigned char *bytes, size_t n)
 {
+    uint64_t any = 0;
     bool zero = true;
     for (size_t i = 0; i < n && zero && rule->magnitude == 0; i++)
         zero = rule->zero[bytes[i]];
-    for (size_t i = 0; i < n && zero && rule->magnitude != 0; i += 8) {
-        uint64_t word = 0;
-        memcpy(&word, bytes + i, n - i < 8 ? n - i : 8);
-        zero = (word & rule->magnitude) == 0;
-    }
-    return zero;
+    for (size_t i = 0; i < n && rule->magnitude != 0; i += 8)
+        any |= word_at(bytes + i, n - i);
+    return zero && (any & rule->magnitude) == 0;
 }
 
 /* n codes from the start of a block on; the last block may be short. */
