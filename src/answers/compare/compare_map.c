@@ -227,6 +227,8 @@ void dti_compare_map_apply(const struct dti_compare *compare, struct dti_compare
     else
         result->change_b.head_rows = head_rows_of(map, change, b, result);
     result->change_b.from_gguf = b_is_gguf;
+    if (!result->why && result->change_b.head_rows > 0 && a->fortran)
+        result->why = "is in Fortran order, in which rows cannot be put in another order";
     if (!result->why && dti_scan_changes(&result->change_a, a, &result->why))
         (void)dti_scan_changes(&result->change_b, b, &result->why);
 }

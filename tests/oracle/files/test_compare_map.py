@@ -18,9 +18,9 @@ import sys
 
 import harness
 
-gguf, np, ml_dtypes = (harness.have(name) for name in ("gguf", "numpy", "ml_dtypes"))
-if gguf is None or np is None or ml_dtypes is None:
-    print("skipped: needs gguf, numpy and ml_dtypes")
+gguf, np, ml_dtypes, safetensors = (harness.have(name) for name in ("gguf", "numpy", "ml_dtypes", "safetensors"))
+if not (gguf and np and ml_dtypes and safetensors):
+    print("skipped: needs gguf, numpy, ml_dtypes and safetensors")
     sys.exit(77)
 from safetensors.numpy import save_file
 
@@ -217,6 +217,18 @@ def surplus():
         require(sorted(pair["b"]["name"] for pair in answer["tensors"]) == ["blk.0.attn_k.weight", "blk.0.attn_q.weight"], only)
     save_file({name.replace("model.", "model.language_model."): x for name, x in tensors.items()}, "vl.safetensors")
     run("compare", "vl.safetensors", "m.gguf", "--map", "hf-gguf", "--ignore-missing", "-q")
+    # a checkpoint of shards in a folder of its own, and names that a rule of a file gives
+    os.mkdir("shards")
+    half = sorted(tensors)[::2]
+    save_file({name: tensors[name] for name in half}, "shards/model-00001-of-00002.safetensors")
+    save_file({name: x for name, x in tensors.items() if name not in half}, "shards/model-00002-of-00002.safetensors")
+    with open("shards/model.safetensors.index.json", "w") as file:
+        json.dump({"metadata": {}, "weight_map": {name: "model-0000%d-of-00002.safetensors" % (1 + (name not in half)) for name in tensors}}, file)
+    write_gguf("bare.gguf", "llama", tensors, TYPES.F32, heads=False)
+    with open("shards/config.json", "w") as file:
+        json.dump({"num_attention_heads": HEADS, "num_key_value_heads": KV}, file)
+    run("compare", "shards", "bare.gguf", "--map", "hf-gguf")
+    run("compare", "bare.gguf", "shards", "--map", "hf-gguf")
     # a quantized checkpoint: the same figures as against the checkpoint itself, whose GGUF is exact
     run("quant", "hf.safetensors", "int8", "--per", "channel", "-o", "q.safetensors", "-q", "--force")
     direct = {p["a"]["name"]: p["figures"] for p in compare("hf.safetensors", "q.safetensors", status=1)["tensors"]}
