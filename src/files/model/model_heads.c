@@ -55,7 +55,8 @@ static uint64_t read_count(const struct dti_container *gguf, enum dti_model_arch
         listed++;
     }
     dti_json_reader_free(&json);
-    *ret_differ = *ret_differ || listed != entry->count; /* the rest is not listed */
+    if (entry->count > 1 && listed != entry->count) /* the rest is not listed */
+        *ret_differ = true;
     return count;
 }
 
