@@ -68,7 +68,7 @@ void quant_encoder(struct dti_encoder *ret, const struct dti_format *format);
 extern const char *const quant_divisions[]; /* by enum dti_quant_division */
 
 /* The recipes of a block format; returns their number. */
-enum { RECIPES_MAX = 24 };
+enum { RECIPES_MAX = 36 };
 size_t quant_recipes(struct check *check, const struct dti_block_format *format,
                      struct dti_block_recipe recipes[RECIPES_MAX]);
 /* Bits per element in an order. */

@@ -17,7 +17,7 @@ size_t quant_recipes(struct check *check, const struct dti_block_format *format,
     const uint32_t one = 0x3f800000;
     size_t count = 0;
     if (format->family == DTI_BLOCKS_MX) {
-        for (unsigned rule = 0; rule <= DTI_MX_EVEN; rule++)
+        for (unsigned rule = 0; rule <= DTI_MX_RFLOOR; rule++)
             recipes[count++] = (struct dti_block_recipe){
                 .format = format, .mx = (enum dti_mx_scale)rule, .tensor_scale = one};
         return count;
@@ -27,8 +27,8 @@ size_t quant_recipes(struct check *check, const struct dti_block_format *format,
         return count;
     }
     for (unsigned division = 0; division <= DTI_DIVIDE_EXACT; division++) {
-        for (unsigned turn = 0; turn < (format->family == DTI_BLOCKS_NV ? 8 : 1); turn++) {
-            const enum dti_nv_scale nv = turn < 4 ? DTI_NV_SIX : DTI_NV_FOUR_SIX;
+        for (unsigned turn = 0; turn < (format->family == DTI_BLOCKS_NV ? 12 : 1); turn++) {
+            const enum dti_nv_scale nv = (enum dti_nv_scale)(turn / 4);
             const uint32_t tensor_scale = turn % 4 == 0 ? one
                                           : turn % 4 == 1
                                               ? dti_nv_tensor_scale(nv, quant_scale(check))

@@ -11,8 +11,8 @@ DIVISIONS = {"true": model.TRUE, "reciprocal": model.RECIPROCAL, "exact": model.
 SPECIALS = {"clamp": model.CLAMP, "torch": model.AS_TORCH, "torch_channel": model.AS_TORCH_CHANNEL}
 SYMMETRIES = {"none": model.NONE, "full": model.FULL, "half": model.HALF}
 ZEROS = {"onnx": model.ZERO_ONNX, "torch": model.ZERO_TORCH}
-NV_SCALES = {"six": model.SIX, "four-six": model.FOUR_SIX}
-MX_SCALES = {"floor": model.FLOOR, "ceil": model.CEIL, "rceil": model.RCEIL, "even": model.EVEN}
+NV_SCALES = {"six": model.SIX, "four-six": model.FOUR_SIX, "unrounded": model.UNROUNDED}
+MX_SCALES = {"floor": model.FLOOR, "ceil": model.CEIL, "rceil": model.RCEIL, "even": model.EVEN, "rfloor": model.RFLOOR}
 
 
 class Affine:

@@ -23,8 +23,8 @@ TRUE, RECIPROCAL, EXACT = range(3)
 CLAMP, AS_TORCH, AS_TORCH_CHANNEL = range(3)
 NONE, FULL, HALF = range(3)
 ZERO_ONNX, ZERO_TORCH = range(2)
-FLOOR, CEIL, RCEIL, EVEN = range(4)
-SIX, FOUR_SIX, FOUR = range(3)      # FOUR is half of FOUR_SIX
+FLOOR, CEIL, RCEIL, EVEN, RFLOOR = range(5)
+SIX, FOUR_SIX, UNROUNDED, FOUR = range(4)      # FOUR is half of FOUR_SIX
 
 INTEGERS = ("int2", "uint2", "int4", "uint4", "int8", "uint8", "int16", "uint16")
 FLOATS = ("fp8_e4m3fn", "fp8_e5m2", "fp8_e4m3fnuz", "fp8_e5m2fnuz", "fp8_e4m3", "fp8_e3m4", "fp6_e3m2", "fp6_e2m3",
@@ -221,9 +221,9 @@ def mx_exponent(name, rule, amax):
         exponent = floor_log2(amax) - emax
     elif rule == CEIL:
         exponent = floor_log2(amax) + (amax != power_of_two(floor_log2(amax))) - emax
-    elif rule == RCEIL:
+    elif rule in (RCEIL, RFLOOR):
         exponent = floor_log2(amax / largest)
-        exponent += amax > largest * power_of_two(exponent)
+        exponent += rule == RCEIL and amax > largest * power_of_two(exponent)
     else:
         step = power_of_two(floor_log2(amax) - mantissa)
         exponent = floor_log2((amax / step + Fraction(1, 2)) // 1 * step) - emax
@@ -250,11 +250,14 @@ class Block:
         self.amax = math.nan if self.special else max(abs(x) for x in block)
         self.scale_code = FORMATS[self.scale_name].canonical_nan() if self.special else self.choose(block, rule)
         self.scale = value_of(self.scale_name, self.scale_code)
-        self.multiplier = self.scale
+        self.multiplier = self.by = self.scale   # of numbers; what codes are divided by
         if self.family == "nv":   # a file may store a divisor, the reciprocal of the tensor scale
-            self.multiplier = divide(self.scale, divisor) if divisor else multiply(self.scale, tensor)
-        if self.family == "nv":
-            self.inverse = divide(divide(1.0, tensor), self.scale)
+            whole = lambda scale: divide(scale, divisor) if divisor else multiply(scale, tensor)
+            unrounded = rule == UNROUNDED and not self.special
+            used = divide(divide(self.amax, 6.0), tensor) if unrounded else self.scale
+            self.multiplier = whole(self.scale)
+            self.by = divide(self.amax, 6.0) if unrounded and division == EXACT else whole(used)
+            self.inverse = divide(divide(1.0, tensor), used)
         elif self.family == "nf":
             self.inverse = divide(1.0, self.scale)
         if self.family == "nv" and rule == FOUR_SIX and not self.special:
@@ -297,11 +300,11 @@ class Block:
             return multiply(x, self.inverse) if math.isfinite(self.inverse) else None
         if self.family == "mx":
             return math.ldexp(x, 127 - self.scale_code)
-        if self.multiplier == 0:
+        if self.by == 0:
             return None
         if self.division == RECIPROCAL:
-            return multiply(x, self.inverse) if math.isfinite(self.inverse) else divide(x, self.multiplier)
-        return quotient(self.division, x, self.multiplier)
+            return multiply(x, self.inverse) if math.isfinite(self.inverse) else divide(x, self.by)
+        return quotient(self.division, x, self.by)
 
     def store(self, x):
         """(code, whether it was clipped)."""

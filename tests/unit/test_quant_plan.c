@@ -116,8 +116,8 @@ static struct dti_quant_request request_of(const struct dti_block_format *block)
     struct dti_quant_request r = {.number = *dti_format_get(DTI_FP32),
                                   .layout = {.packing = DTI_PACKING_LOW},
                                   .scheme = {.block = block}};
-    r.scheme.blocks.mx = (enum dti_mx_scale)below(4);
-    r.scheme.blocks.nv = (enum dti_nv_scale)below(2);
+    r.scheme.blocks.mx = (enum dti_mx_scale)below(5);
+    r.scheme.blocks.nv = (enum dti_nv_scale)below(3);
     r.scheme.blocks.division = (enum dti_quant_division)below(3);
     r.scheme.tensor_scale = below(2) == 0;
     r.order = below(3) == 0 ? DTI_BLOCK_BYTES : (enum dti_block_order)below(2);

@@ -32,7 +32,7 @@ enum dti_compare_outcome {
 /* The members of struct dti_comparison, which is large, that are kept. */
 struct dti_compare_figures {
     uint64_t elements, differing, unmatched, exceeding, compared;
-    double max_absolute, mean_absolute, root_mean_square, max_relative, sqnr_db, cosine;
+    double max_absolute, mean_absolute, root_mean_square, max_relative, sqnr_db, nmse, cosine;
     double max_ulp;     /* NaN if ulps do not apply */
     uint64_t max_index; /* UINT64_MAX when nothing differs */
     uint64_t first_differing, first_unmatched;
@@ -45,6 +45,16 @@ struct dti_compare_result {
     enum dti_compare_outcome outcome;
     uint64_t first_byte; /* DTI_COMPARE_BYTES: the first difference; UINT64_MAX if there is none */
     struct dti_compare_figures figures; /* DTI_COMPARE_NUMBERS */
+    /* By the map of models: how the numbers of the checkpoint and of the GGUF were brought into
+     * line, for so many heads (0: rows keep their order); or why they cannot be, else NULL. */
+    struct dti_scan_change change_a, change_b;
+    uint64_t heads;
+    const char *why;
+};
+
+/* What the map did: tensors of either file with another name, and pairs. */
+struct dti_compare_mapped {
+    size_t renamed, reordered, plus_one;
 };
 
 /* A tolerance; 0 if none is given. */
@@ -61,6 +71,7 @@ struct dti_compare {
     struct dti_logical_options options; /* how the files are opened */
     dti_remedy_words_fn *words;         /* adds remedies to messages of file readers */
     const char *only;                   /* names of tensors, or NULL */
+    const char *map; /* DTI_COMPARE_HF_GGUF, a file of rules (renames.h), or NULL */
     struct dti_reading reading;
     const char *const *notes; /* on names of dtypes */
     size_t note_count;
@@ -68,6 +79,8 @@ struct dti_compare {
 
     bool unlisted; /* the document lists no pairs; other documents have them */
 
+    struct dti_compare_map *mapping; /* with a map */
+    struct dti_compare_mapped mapped;
     /* in the order of a, then those only in b */
     struct dti_compare_result *results;
     size_t result_count;
@@ -79,7 +92,11 @@ struct dti_compare {
     size_t total_count, max_result, ulp_result; /* results with the largest; SIZE_MAX for none */
 };
 
-/* Pairs the tensors; no pairs if `only` matches none. Fails with DTI_NO_MEMORY. */
+/* The map of a checkpoint and its GGUF, by files/model. */
+#define DTI_COMPARE_HF_GGUF "hf-gguf"
+
+/* Pairs the tensors; no pairs if `only` matches none. Fails with DTI_NO_MEMORY; with DTI_BAD_INPUT
+ * for parts that do not fit, and as dti_compare_map_new() does. */
 enum dti_status dti_compare_pair(struct dti_compare *compare, struct dti_error *reterr);
 /* Reads and judges the pairs. */
 enum dti_status dti_compare_run(struct dti_compare *compare, struct dti_error *reterr);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "answers/compare/compare.h"
+#include "answers/compare/compare_map.h"
 #include "answers/rows.h"
 #include "answers/tensors.h"
 #include "containers/name_order.h"
@@ -42,6 +43,8 @@ const char *dti_compare_reason(char buffer[DTI_COMPARE_REASON], const struct dti
                            dtype, (unsigned long long)result->first_byte);
         break;
     case DTI_COMPARE_NEVER:
+        if (result->why)
+            return (void)snprintf(buffer, DTI_COMPARE_REASON, "%s", result->why), buffer;
         (void)dti_scan_comparable(tensor, &compare->b->tensors[result->b], why, &remedy);
         (void)snprintf(buffer, DTI_COMPARE_REASON, "%s", compare->words(words, remedy, why));
         break;
@@ -146,11 +149,22 @@ enum { GROUP = 1024, PIECE = 256 * 1024 };
 struct side {
     const struct dti_container *container;
     size_t *tensors, count;
+    const struct dti_compare_name *names; /* of the container's tensors; NULL: their own */
 };
 
 static const struct dti_tensor *tensor_of(const struct side *side, size_t at)
 {
     return &side->container->tensors[side->tensors[at]];
+}
+
+/* The name that it is paired by. */
+static const char *name_of(const struct side *side, size_t at, size_t *ret_length)
+{
+    const struct dti_tensor *const tensor = tensor_of(side, at);
+    const struct dti_compare_name *const name =
+        side->names ? &side->names[side->tensors[at]] : NULL;
+    *ret_length = name ? name->name_length : tensor->name_length;
+    return name ? name->name : tensor->name;
 }
 
 static enum dti_compare_way way_of(const struct dti_tensor *a, const struct dti_tensor *b)
@@ -165,6 +179,17 @@ static enum dti_compare_way way_of(const struct dti_tensor *a, const struct dti_
     return unread && same ? DTI_COMPARE_BYTES : DTI_COMPARE_NEVER;
 }
 
+/* Drops results whose names `only` does not match. */
+static void select_results(struct dti_compare *compare)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < compare->result_count; i++) {
+        if (dti_compare_map_matches(compare, &compare->results[i], compare->only))
+            compare->results[count++] = compare->results[i];
+    }
+    compare->result_count = count;
+}
+
 /* taken[i]: tensor i of b has a partner. */
 static void fill(struct dti_compare *compare, const struct side *a, const struct side *b,
                  const struct dti_name_order *names, bool *taken)
@@ -173,14 +198,19 @@ static void fill(struct dti_compare *compare, const struct side *a, const struct
     struct dti_compare_result *result = compare->results;
     for (size_t i = 0; i < a->count; i++, result++) {
         const struct dti_tensor *const tensor = tensor_of(a, i);
-        size_t at = 0;
+        size_t at = 0, length;
+        const char *const name = name_of(a, i, &length);
         result->a = a->tensors[i];
         result->way = DTI_COMPARE_ONLY_A;
-        if (!alone && !dti_name_order_find(names, tensor->name, tensor->name_length, &at))
+        if (!alone && !dti_name_order_find(names, name, length, &at))
             continue;
         taken[at] = true;
         result->b = b->tensors[at];
         result->way = way_of(tensor, tensor_of(b, at));
+        if (compare->mapping && result->way == DTI_COMPARE_NUMBERS)
+            dti_compare_map_apply(compare, result);
+        if (result->why)
+            result->way = DTI_COMPARE_NEVER;
     }
     for (size_t i = 0; i < b->count; i++) {
         if (taken[i])
@@ -191,51 +221,73 @@ static void fill(struct dti_compare *compare, const struct side *a, const struct
     compare->result_count = (size_t)(result - compare->results);
 }
 
-static enum dti_status check_whole(const struct side *side, struct dti_error *reterr)
+/* Fails if a quantized tensor of a side lacks a part. */
+static enum dti_status check_whole(const struct dti_compare *compare, bool second,
+                                   struct dti_error *reterr)
 {
+    const struct dti_container *const container = second ? compare->b : compare->a;
     enum dti_status status = DTI_OK;
-    for (size_t i = 0; i < side->count && status == DTI_OK; i++)
-        status = dti_logical_refuse(side->container, tensor_of(side, i), reterr);
+    for (size_t i = 0; i < compare->result_count && status == DTI_OK; i++) {
+        const struct dti_compare_result *const result = &compare->results[i];
+        if (result->way != (second ? DTI_COMPARE_ONLY_A : DTI_COMPARE_ONLY_B))
+            status = dti_logical_refuse(
+                container, &container->tensors[second ? result->b : result->a], reterr);
+    }
     return status;
+}
+
+/* Pairs the tensors of two sides. */
+static enum dti_status pair(struct dti_compare *compare, const struct side *a, const struct side *b,
+                            struct dti_error *reterr)
+{
+    struct dti_name_order names = {0};
+    bool *const taken = dti_calloc(b->count + 1, sizeof *taken);
+    compare->results = dti_calloc(a->count + b->count + 1, sizeof *compare->results);
+    const bool done = taken && compare->results && dti_name_order_init(&names, b->count);
+    for (size_t i = 0, length; i < b->count && done; i++) {
+        const char *const name = name_of(b, i, &length);
+        dti_name_order_add(&names, name, length);
+    }
+    if (done) {
+        dti_name_order_sort(&names);
+        fill(compare, a, b, &names, taken);
+    }
+    dti_name_order_free(&names);
+    dti_free(taken);
+    return done ? DTI_OK : dti_no_memory(reterr);
 }
 
 enum dti_status dti_compare_pair(struct dti_compare *compare, struct dti_error *reterr)
 {
-    struct dti_name_order names = {0};
+    const char *const only = compare->map ? NULL : compare->only; /* else both names count */
     struct side a = {.container = compare->a}, b = {.container = compare->b};
-    bool *taken = NULL;
     enum dti_status status = DTI_OK;
-    a.tensors = dti_tensors_named(compare->a, compare->only, &a.count);
-    b.tensors = dti_tensors_named(compare->b, compare->only, &b.count);
-    if (!a.tensors || !b.tensors || !dti_name_order_init(&names, b.count))
-        goto no_memory;
-    status = check_whole(&a, reterr);
-    if (status == DTI_OK)
-        status = check_whole(&b, reterr);
+    if (compare->map)
+        status = dti_compare_map_new(compare, reterr);
     if (status != DTI_OK)
-        goto out;
-    for (size_t i = 0; i < b.count; i++)
-        dti_name_order_add(&names, tensor_of(&b, i)->name, tensor_of(&b, i)->name_length);
-    dti_name_order_sort(&names);
-    taken = dti_calloc(b.count + 1, sizeof *taken);
-    compare->results = dti_calloc(a.count + b.count + 1, sizeof *compare->results);
-    if (!taken || !compare->results)
-        goto no_memory;
-    fill(compare, &a, &b, &names, taken);
-    goto out;
-no_memory:
-    status = dti_no_memory(reterr);
-out:
-    dti_name_order_free(&names);
+        return status;
+    a.tensors = dti_tensors_named(compare->a, only, &a.count);
+    b.tensors = dti_tensors_named(compare->b, only, &b.count);
+    a.names = compare->mapping ? dti_compare_map_names(compare->mapping, 0) : NULL;
+    b.names = compare->mapping ? dti_compare_map_names(compare->mapping, 1) : NULL;
+    status = a.tensors && b.tensors ? pair(compare, &a, &b, reterr) : dti_no_memory(reterr);
+    if (status == DTI_OK && compare->mapping && compare->only)
+        select_results(compare);
+    if (status == DTI_OK && compare->mapping)
+        dti_compare_map_count(compare);
+    if (status == DTI_OK)
+        status = check_whole(compare, false, reterr);
+    if (status == DTI_OK)
+        status = check_whole(compare, true, reterr);
     dti_free(a.tensors);
     dti_free(b.tensors);
-    dti_free(taken);
     return status;
 }
 
 void dti_compare_free(struct dti_compare *compare)
 {
     dti_free(compare->results);
+    dti_compare_map_free(compare->mapping);
     dti_logical_close(compare->a);
     dti_logical_close(compare->b);
 }
@@ -318,6 +370,7 @@ static struct dti_compare_figures figures_of(const struct dti_comparison *compar
         .root_mean_square = dti_comparison_root_mean_square(comparison),
         .max_relative = comparison->max_relative,
         .sqnr_db = dti_comparison_sqnr_db(comparison),
+        .nmse = dti_comparison_nmse(comparison),
         .cosine = dti_comparison_cosine(comparison),
         .max_ulp = has_ulp ? comparison->max_ulp : (double)NAN,
         .max_index = comparison->max_absolute > 0 ? comparison->max_index : UINT64_MAX,
@@ -411,7 +464,8 @@ static enum dti_compare_outcome judge_never(const struct dti_compare *compare,
 {
     const struct dti_tensor *const a = &compare->a->tensors[result->a];
     const struct dti_tensor *const b = &compare->b->tensors[result->b];
-    return dti_tensor_same_shape(a, b) && (!dti_tensor_is_read(a) || !dti_tensor_is_read(b))
+    return result->why || (dti_tensor_same_shape(a, b) &&
+                           (!dti_tensor_is_read(a) || !dti_tensor_is_read(b)))
                ? DTI_COMPARE_UNREADABLE
                : DTI_COMPARE_DIFFERS;
 }
@@ -430,6 +484,8 @@ static enum dti_status scan(struct comparison_run *run, struct dti_error *reterr
         } else if (result->way == DTI_COMPARE_NUMBERS) {
             run->pairs[run->count].a = result->a;
             run->pairs[run->count].b = result->b;
+            run->pairs[run->count].change_a = result->change_a;
+            run->pairs[run->count].change_b = result->change_b;
             run->results[run->count++] = i;
             run->bytes += bytes_of(compare, result);
             if (run->count == GROUP || is_reordered(compare, result))

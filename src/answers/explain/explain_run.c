@@ -57,7 +57,8 @@ static struct explain_kind kind_of(const struct dti_tensor *from, const struct d
     kind.from_block = from->block;
     kind.to_block = to->block;
     kind.flags = (from->quantized ? 1u : 0u) | (from->bytes == to->bytes ? 2u : 0u) |
-                 (from->refusal || to->refusal ? 4u : 0u);
+                 (from->refusal || to->refusal ? 4u : 0u) |
+                 (dti_tensor_same_shape(from, to) ? 0u : 256u);
     if (!form)
         return kind;
     kind.dtype = form->dtype;
@@ -143,10 +144,27 @@ struct explain_best {
     double alike;
 };
 
+static bool is_arranged(const struct explain_search *search, size_t candidate)
+{
+    return search->space.list[candidate].arrangement != DTI_ARRANGED_AS_MADE;
+}
+
+/* Another order, or a rule that is a known mistake, is no explanation of a tensor unless nearly all
+ * of its elements are right. */
+static bool is_far_fetched(const struct explain_search *search, size_t candidate, double alike)
+{
+    const struct dti_recipe *const recipe = &search->space.list[candidate];
+    const bool mistake = (recipe->nv_scale_given && recipe->rules.nv_scale == DTI_NV_UNROUNDED) ||
+                         (recipe->mx_scale_given && recipe->rules.mx_scale == DTI_MX_RFLOOR);
+    return (mistake || is_arranged(search, candidate)) && !(alike >= 0.9);
+}
+
 /* Tie-breaking: prefers a recipe that has explained another tensor, else the first. */
 static bool is_better(const struct explain_search *search, size_t candidate, double alike,
                       const struct explain_best *best)
 {
+    if (is_far_fetched(search, candidate, alike))
+        return false;
     return alike > best->alike || (alike == best->alike && search->explains[candidate] &&
                                    !search->explains[best->candidate]);
 }
@@ -217,7 +235,7 @@ static enum dti_status search_one(struct explain_search *search, struct dti_expl
         } else if (!refused && verdict.kind == DTI_VERDICT_BYTES) {
             if (is_better(search, i, verdict.alike, ret_best))
                 *ret_best = (struct explain_best){.candidate = i, .alike = verdict.alike};
-        } else if (!refused && !result->tried) {
+        } else if (!refused && !result->tried && !is_arranged(search, i)) {
             result->verdict = verdict;
             result->tried = true;
         }
@@ -247,7 +265,7 @@ static enum dti_status count_others(struct explain_search *search,
 {
     const uint64_t elements = counted_of(search, &result->pair);
     enum dti_status status = DTI_OK;
-    if (result->recipe->by == DTI_VERB_KEEP)
+    if (result->recipe->by == DTI_VERB_KEEP && result->recipe->arrangement == DTI_ARRANGED_AS_MADE)
         return DTI_OK; /* the tensor is an unchanged copy, so nothing is counted */
     result->counted = true;
     for (size_t i = found + 1; i < search->space.count && status == DTI_OK; i++) {
@@ -334,6 +352,8 @@ static void take_verdict(struct explain_search *search, size_t candidate, struct
         one->candidate = candidate;
         search->explains[candidate] = true;
     } else if (verdict->kind != DTI_VERDICT_BYTES) {
+        if (is_arranged(search, candidate))
+            return;
         if (!one->result->tried)
             one->result->verdict = *verdict;
         one->result->tried = true;
@@ -341,6 +361,8 @@ static void take_verdict(struct explain_search *search, size_t candidate, struct
         const double alike = verdict->part != DTI_PART_CODES || verdict->elements == 0
                                  ? 1
                                  : 1 - (double)verdict->differing / (double)verdict->elements;
+        if (is_far_fetched(search, candidate, alike))
+            return;
         if (one->candidate != SIZE_MAX &&
             !(alike > one->alike || (alike == one->alike && search->explains[candidate] &&
                                      !search->explains[one->candidate])))
@@ -519,7 +541,13 @@ static enum dti_status explain_all(struct explain_search *search, struct explain
     return status;
 }
 
-/* Pairs whose shapes differ have no search space. */
+static bool may_be_transposed(const struct dti_tensor *from, const struct dti_tensor *to)
+{
+    return from->rank == 2 && to->rank == 2 && from->shape[0] == to->shape[1] &&
+           from->shape[1] == to->shape[0] && !to->quantized;
+}
+
+/* Other pairs whose shapes differ have no search space. */
 static struct explain_work *list_work(const struct dti_explain *explain, size_t *ret_count,
                                       uint64_t *ret_bytes)
 {
@@ -532,7 +560,7 @@ static struct explain_work *list_work(const struct dti_explain *explain, size_t 
             continue;
         const struct dti_tensor *const from = &explain->a->tensors[result->pair.a];
         const struct dti_tensor *const to = &explain->b->tensors[result->pair.b];
-        if (!dti_tensor_same_shape(from, to))
+        if (!dti_tensor_same_shape(from, to) && !may_be_transposed(from, to))
             continue;
         work[(*ret_count)++] = (struct explain_work){.kind = kind_of(from, to), .result = i};
         *ret_bytes += bytes_of(explain, result);
@@ -545,8 +573,9 @@ static void add_up(struct dti_explain *explain)
     for (size_t i = 0; i < explain->result_count; i++) {
         const struct dti_explain_result *const result = &explain->results[i];
         explain->outcomes[result->outcome]++;
-        explain->kept +=
-            result->outcome == DTI_EXPLAIN_FOUND && result->recipe->by == DTI_VERB_KEEP;
+        explain->kept += result->outcome == DTI_EXPLAIN_FOUND &&
+                         result->recipe->by == DTI_VERB_KEEP &&
+                         result->recipe->arrangement == DTI_ARRANGED_AS_MADE;
         explain->unexplained = explain->unexplained || (result->outcome != DTI_EXPLAIN_FOUND &&
                                                         result->outcome != DTI_EXPLAIN_ONLY_A);
     }

@@ -74,6 +74,7 @@ struct inspected_tensor {
     size_t as_count;
     const struct figures_of *stats; /* NULL unless requested, and histogram */
     const struct dti_inspect_figures *histogram;
+    const struct dti_code_limits *limits; /* NULL unless requested */
     struct figures_of figures;
     char words[DTI_REMEDY_WORDS];
 };
@@ -160,6 +161,7 @@ static void fill_tensor(struct inspected_tensor *ret, const struct tensor_of *of
     ret->refusal = request->words(ret->words, tensor->remedy, tensor->refusal);
     ret->as_count = request->reading.as_count;
     ret->cast = read && ret->as_count > 0;
+    ret->limits = report->limits ? report->limits[of->at] : NULL;
     if (read) {
         ret->figures = (struct figures_of){&report->figures[of->at], tensor};
         ret->stats = request->stats ? &ret->figures : NULL;

@@ -9,6 +9,7 @@
 
 #include "answers/reading.h"
 #include "files/dequant/logical_tensors.h"
+#include "files/scan/code_limits.h"
 #include "files/scan/file_digest.h"
 #include "files/scan/scaled_codes.h"
 #include "report/json.h"
@@ -35,6 +36,7 @@ struct dti_inspect_request {
     bool stats, histogram; /* read the data */
     bool each;             /* also a histogram of each tensor */
     bool digest;           /* digests of each file */
+    bool saturation;       /* count codes and scales at their limits */
     /* as given, for the answer */
     const char *grep_text, *from, *assume;
 };
@@ -97,6 +99,13 @@ struct dti_inspect_figures {
     struct dti_inspect_histogram *histogram; /* or NULL */
 };
 
+/* The quantized tensors of one format. */
+struct dti_inspect_saturation {
+    const char *dtype;
+    size_t tensors;
+    struct dti_code_limits limits;
+};
+
 struct dti_inspect_report {
     const struct dti_inspect_request *request;
     struct dti_container *container;
@@ -108,6 +117,11 @@ struct dti_inspect_report {
     struct dti_inspect_figures all;
     struct dti_loss_summary *losses; /* per selected tensor and dtype of the reading, or NULL */
     struct dti_digest *digests;      /* per file, or NULL */
+    const struct dti_code_limits **limits; /* per shown tensor, NULL for others; or NULL */
+    struct dti_limited_tensor *limited;    /* what they point into */
+    size_t limited_count;
+    struct dti_inspect_saturation *saturation; /* by name of the format */
+    size_t saturation_count;
     struct dti_scaled_codes scaled;
     size_t unread; /* tensors whose values cannot be read */
 };
@@ -118,6 +132,9 @@ enum dti_status dti_inspect_run(const struct dti_inspect_request *request, const
 void dti_inspect_report_free(struct dti_inspect_report *report);
 /* inspect_scan.c, a part of it: fills figures and all. */
 enum dti_status dti_inspect_scan(struct dti_inspect_report *report, struct dti_error *reterr);
+
+/* inspect_limits.c, a part of it: fills limits and saturation. */
+enum dti_status dti_inspect_limits(struct dti_inspect_report *report, struct dti_error *reterr);
 
 /* Whether a tensor's elements have more than one byte; and whether the highest byte comes first. */
 bool dti_inspect_has_byte_order(const struct dti_tensor *tensor, bool *ret_big);

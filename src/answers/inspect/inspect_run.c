@@ -310,6 +310,9 @@ void dti_inspect_report_free(struct dti_inspect_report *report)
     dti_free(report->figures);
     dti_free(report->losses);
     dti_free(report->digests);
+    dti_free((void *)report->limits);
+    dti_free(report->limited);
+    dti_free(report->saturation);
     dti_free(report->totals.groups);
     dti_free((void *)report->shown);
     dti_logical_close(report->container);
@@ -335,10 +338,12 @@ enum dti_status dti_inspect_run(const struct dti_inspect_request *request, const
     if (status == DTI_OK)
         status = sum(ret, reterr);
     const bool reads = request->stats || request->histogram || request->reading.as_count > 0;
-    if (status == DTI_OK && reads)
+    if (status == DTI_OK && (reads || request->saturation))
         status = check_whole(ret, reterr);
     if (status == DTI_OK && reads)
         status = dti_inspect_scan(ret, reterr);
+    if (status == DTI_OK && request->saturation)
+        status = dti_inspect_limits(ret, reterr);
     if (status == DTI_OK && request->digest)
         status = dti_reading_digests(&request->reading, ret->container, &ret->digests, reterr);
     return status;

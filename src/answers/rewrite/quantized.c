@@ -62,6 +62,17 @@ static uint32_t by_reciprocal(uint32_t x, uint32_t reciprocal, uint32_t scale)
                                           : dti_fp32_divide(x, scale);
 }
 
+/* nvfp4 by the scale before it is rounded: *ret_scale of the block, and with that of the tensor. */
+static uint32_t unrounded_scale(const struct dti_block_recipe *recipe, uint32_t amax,
+                                uint32_t *ret_scale)
+{
+    const uint32_t six = UINT32_C(0x40c00000), sixth = dti_fp32_divide(amax, six);
+    *ret_scale = dti_fp32_divide(sixth, recipe->tensor_scale);
+    return recipe->division == DTI_DIVIDE_EXACT ? sixth
+           : recipe->tensor_divisor ? dti_fp32_divide(*ret_scale, recipe->tensor_divisor)
+                                    : dti_fp32_multiply(*ret_scale, recipe->tensor_scale);
+}
+
 /* The quotient before rounding to a code; false if there is none. */
 static bool find_scaled(const struct dti_quant_result *result, const struct dti_quant_group *group,
                         uint32_t x, struct dti_value *ret_value)
@@ -72,8 +83,15 @@ static bool find_scaled(const struct dti_quant_result *result, const struct dti_
         target->scheme.block ? result->recipe.division : target->scheme.affine.affine.division;
     uint32_t scale = dti_quant_multiplier(result, group), reciprocal = 0;
     struct dti_value scale_value;
+    uint32_t of_block = 0;
     if (family == DTI_FAMILY_GGML)
         scale = ggml_scale(result, group);
+    if (family == DTI_FAMILY_NV) {
+        dti_decode(dti_format_get(target->scheme.block->scale), group->scale, &scale_value);
+        of_block = dti_fp32_round(&scale_value);
+    }
+    if (family == DTI_FAMILY_NV && result->recipe.nv == DTI_NV_UNROUNDED)
+        scale = unrounded_scale(&result->recipe, group->amax, &of_block);
     if (!dti_fp32_is_finite(x) || !dti_fp32_is_finite(scale) || dti_fp32_is_zero(scale))
         return false;
     if (family == DTI_FAMILY_MX || (family != DTI_FAMILY_GGML && division == DTI_DIVIDE_EXACT)) {
@@ -83,11 +101,9 @@ static bool find_scaled(const struct dti_quant_result *result, const struct dti_
         return true;
     }
     reciprocal = dti_fp32_divide(DTI_FP32_ONE, scale);
-    if (family == DTI_FAMILY_NV) { /* 1 / tensor scale / block's scale */
-        dti_decode(dti_format_get(target->scheme.block->scale), group->scale, &scale_value);
-        reciprocal = dti_fp32_divide(dti_fp32_divide(DTI_FP32_ONE, result->recipe.tensor_scale),
-                                     dti_fp32_round(&scale_value));
-    }
+    if (family == DTI_FAMILY_NV) /* 1 / tensor scale / block's scale */
+        reciprocal =
+            dti_fp32_divide(dti_fp32_divide(DTI_FP32_ONE, result->recipe.tensor_scale), of_block);
     if (family & DTI_FAMILY_AFFINE)
         x = division == DTI_DIVIDE_RECIPROCAL ? dti_fp32_multiply(x, reciprocal)
                                               : dti_fp32_divide(x, scale);

@@ -53,15 +53,17 @@ enum dti_quant_family {
 #define DTI_QUANT_LIKES(ROW)                                                                   \
     ROW(DTI_QUANT_LIKE_TORCH, "torch", "quantize_per_tensor with the scale of MinMaxObserver") \
     ROW(DTI_QUANT_LIKE_ONNX, "onnx", "QuantizeLinear with the scale of DynamicQuantizeLinear")
-#define DTI_QUANT_MX_SCALES(ROW)                                         \
-    ROW(DTI_MX_FLOOR, "floor", "as OCP MX 1.0 says (the default)")       \
-    ROW(DTI_MX_CEIL, "ceil", "the next power of two up")                 \
-    ROW(DTI_MX_RCEIL, "rceil", "the lowest that clips nothing (NVIDIA)") \
-    ROW(DTI_MX_EVEN, "even", "floor, of the magnitude rounded as the element (AMD Quark)")
+#define DTI_QUANT_MX_SCALES(ROW)                                                           \
+    ROW(DTI_MX_FLOOR, "floor", "as OCP MX 1.0 says (the default)")                         \
+    ROW(DTI_MX_CEIL, "ceil", "the next power of two up")                                   \
+    ROW(DTI_MX_RCEIL, "rceil", "the lowest that clips nothing (NVIDIA)")                   \
+    ROW(DTI_MX_EVEN, "even", "floor, of the magnitude rounded as the element (AMD Quark)") \
+    ROW(DTI_MX_RFLOOR, "rfloor", "one power of two below, which clips the largest magnitudes")
 #define DTI_QUANT_NV_SCALES(ROW)                                            \
     ROW(DTI_NV_SIX, "six", "the largest magnitude becomes 6 (the default)") \
     ROW(DTI_NV_FOUR_SIX, "four-six",                                        \
-        "6 or 4, whichever has the smaller squared error (Four Over Six)")
+        "6 or 4, whichever has the smaller squared error (Four Over Six)")  \
+    ROW(DTI_NV_UNROUNDED, "unrounded", "6, and codes by the scale before it is rounded")
 #define DTI_QUANT_ORDERS(ROW)                                               \
     ROW(DTI_BLOCK_LOW, "low", "the first in the lowest bits (the default)") \
     ROW(DTI_BLOCK_HIGH, "high", "the first in the highest bits")

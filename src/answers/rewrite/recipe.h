@@ -42,6 +42,9 @@ struct dti_recipe {
     uint64_t convrot; /* columns of a group that is rotated; 0: none */
     bool convrot_given;
     bool dequant; /* DTI_VERB_DEQUANT */
+    /* explain and verify: the result is in another order (enum dti_arrangement) */
+    int arrangement;
+    uint64_t head; /* rows of a head */
 };
 
 /* Turns a recipe into a rewrite request, which points to its quantization, *target. The caller adds

@@ -12,6 +12,7 @@
 #include "containers/name_order.h"
 #include "files/stored/fused_modules.h"
 #include "files/stored/quant_marks.h"
+#include "util/checked.h"
 #include "util/run/allocate.h"
 
 static struct dti_container *stored_of(struct dti_container *container)
@@ -213,14 +214,16 @@ static bool is_elsewhere(const struct dti_container *container, size_t tensor, s
     return form && form->parts[part] && part_of(container, tensor, part) == SIZE_MAX;
 }
 
-static bool same_form(const struct dti_tensor *a, const struct dti_tensor *b, bool renamed)
+static bool same_form(const struct dti_tensor *a, const struct dti_tensor *b, bool renamed,
+                      bool transposed)
 {
     const bool same_dtype = a->format && b->format
                                 ? strcmp(a->format->name, b->format->name) == 0 &&
                                       a->layout.swapped == b->layout.swapped
                                 : strcmp(a->stored_as, b->stored_as) == 0;
     return a->bytes == b->bytes && a->fortran == b->fortran && a->rank == b->rank &&
-           (a->rank == 0 || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0) &&
+           (a->rank == 0 || transposed ||
+            memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0) &&
            !a->pickled && !b->pickled && same_dtype != renamed;
 }
 
@@ -232,8 +235,10 @@ static bool same_name(const struct dti_tensor *a, const struct dti_tensor *b)
 
 /* Whether the two could have the same bytes: the same form, and the same dtype unless renamed. */
 static bool may_be_kept(const struct dti_recipe_files *files, const struct dti_recipe_pair *pair,
-                        bool renamed)
+                        const struct dti_recipe *recipe)
 {
+    const bool renamed = recipe->by == DTI_VERB_RENAME;
+    const bool transposed = recipe->arrangement == DTI_ARRANGED_TRANSPOSED;
     const bool quantized = files->a->tensors[pair->a].quantized != NULL;
     const struct dti_container *const a = files->a->stored ? files->a->stored : files->a;
     if (quantized != (files->b->tensors[pair->b].quantized != NULL) || (quantized && renamed))
@@ -243,7 +248,8 @@ static bool may_be_kept(const struct dti_recipe_files *files, const struct dti_r
         if (from == SIZE_MAX && to == SIZE_MAX && !is_elsewhere(files->a, pair->a, i))
             continue;
         if (from == SIZE_MAX || to == SIZE_MAX ||
-            !same_form(&a->tensors[from], &files->other.container->tensors[to], renamed) ||
+            !same_form(&a->tensors[from], &files->other.container->tensors[to], renamed,
+                       transposed) ||
             (quantized && !same_name(&a->tensors[from], &files->other.container->tensors[to])))
             return false;
     }
@@ -263,13 +269,14 @@ static enum dti_status judge_copies(struct dti_recipe_files *files, const struct
     *ret_refused = false;
     enum dti_status status = copies && verdicts ? DTI_OK : dti_no_memory(reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
-        if (!may_be_kept(files, &pairs[i], recipe->by == DTI_VERB_RENAME)) {
+        if (!may_be_kept(files, &pairs[i], recipe)) {
             *ret_refused = true;
             status = dti_fail(reterr, DTI_WRONG_KIND, "dtypes or shapes differ");
         }
         for (size_t part = 0; part < DTI_PART_COUNT && status == DTI_OK; part++) {
             copies[n].from = part_of(files->a, pairs[i].a, part);
             copies[n].to = part_of(files->b, pairs[i].b, part);
+            copies[n].part = (enum dti_quant_part)part;
             n += copies[n].from != SIZE_MAX;
         }
     }
@@ -298,7 +305,10 @@ enum dti_status dti_recipe_judge(struct dti_recipe_files *files, const struct dt
                                  bool *ret_refused, struct dti_error *reterr)
 {
     const bool copies = recipe->by == DTI_VERB_KEEP || recipe->by == DTI_VERB_RENAME;
-    return (copies ? judge_copies : judge_rewrite)(files, recipe, pairs, count, options, ret,
+    struct dti_judge_options how = *options;
+    how.arrangement = (enum dti_arrangement)recipe->arrangement;
+    how.head = recipe->head;
+    return (copies ? judge_copies : judge_rewrite)(files, recipe, pairs, count, &how, ret,
                                                    ret_refused, reterr);
 }
 
@@ -497,7 +507,7 @@ static void add_nv(struct dti_recipe_list *list, struct dti_recipe recipe,
         if (i == 1 && !dti_recipe_may_be_fused(to))
             continue;
         recipe.tensor_scale = i > 0 ? sources[i] : NULL;
-        for (int scale = DTI_NV_SIX; scale <= DTI_NV_FOUR_SIX; scale++) {
+        for (int scale = DTI_NV_SIX; scale <= DTI_NV_UNROUNDED; scale++) {
             recipe.rules.nv_scale = scale;
             recipe.nv_scale_given = scale != DTI_NV_SIX;
             add_divisions(list, recipe, DTI_DIVIDE_TRUE);
@@ -512,7 +522,7 @@ static void add_blocks(struct dti_recipe_list *list, struct dti_recipe recipe,
     const bool flat = dti_quant_layout_is_flat((enum dti_quant_layout)recipe.layout);
     switch (block->family) {
     case DTI_BLOCKS_MX:
-        for (int scale = DTI_MX_FLOOR; scale <= DTI_MX_EVEN; scale++) {
+        for (int scale = DTI_MX_FLOOR; scale <= DTI_MX_RFLOOR; scale++) {
             recipe.rules.mx_scale = scale;
             recipe.mx_scale_given = scale != DTI_MX_FLOOR;
             add_recipe(list, recipe);
@@ -558,11 +568,23 @@ static bool begin_quant(struct dti_recipe *recipe, const struct dti_tensor *to)
     return true;
 }
 
+/* The recipes of the list from `first` on, with the two codes of each byte swapped. */
+static void add_swapped(struct dti_recipe_list *list, size_t first)
+{
+    const size_t count = list->count;
+    for (size_t i = first; i < count && !list->failed; i++) {
+        struct dti_recipe recipe = list->list[i];
+        recipe.arrangement = DTI_ARRANGED_NIBBLES;
+        add_recipe(list, recipe);
+    }
+}
+
 /* Recipes for one row of the layout. */
 static void add_row(struct dti_recipe_list *list, struct dti_recipe recipe,
                     const struct dti_quant_row *row, const struct dti_tensor *to)
 {
     const struct dti_dequant_form *const form = to->quantized;
+    const size_t first = list->count;
     recipe.dtype = dti_quant_row_name(row);
     recipe.layout = (int)row->layout;
     recipe.layout_given = row->layout != DTI_LAYOUT_COMPRESSED_TENSORS;
@@ -593,6 +615,8 @@ static void add_row(struct dti_recipe_list *list, struct dti_recipe recipe,
                 add_affine(list, recipe, dti_format_get(row->number), form->zero_points);
         }
     }
+    if (!open && row->packing != DTI_QUANT_PLAIN && dti_quant_row_bits(row) == 4)
+        add_swapped(list, first);
 }
 
 /* Whether tensors of one row could be taken for tensors of the other. */
@@ -624,9 +648,37 @@ static void add_quants(struct dti_recipe_list *list, struct dti_recipe recipe,
     }
 }
 
-bool dti_recipe_space(struct dti_recipe_list *ret, const struct dti_container *a,
-                      const struct dti_tensor *from, const struct dti_container *b,
-                      const struct dti_tensor *to)
+/* The recipes of elements in another order: rows of heads of usual sizes, and a transposed matrix.
+ */
+static void add_arranged(struct dti_recipe_list *list, struct dti_recipe recipe,
+                         const struct dti_tensor *from, const struct dti_tensor *to)
+{
+    static const uint64_t heads[] = {128, 64, 256, 96, 80, 32, 192, 112, 160, 512, 48, 40, 16, 8};
+    recipe.arrangement = DTI_ARRANGED_TRANSPOSED;
+    add_recipe(list, recipe); /* other tensors of the kind may be matrices */
+    for (size_t i = 0; i < sizeof heads / sizeof *heads && dti_tensor_same_shape(from, to); i++) {
+        recipe.head = heads[i];
+        recipe.arrangement = DTI_ARRANGED_PAIRS;
+        add_recipe(list, recipe);
+        recipe.arrangement = DTI_ARRANGED_HALVES;
+        add_recipe(list, recipe);
+    }
+}
+
+/* Whether its codes have 4 bits, two in a byte. */
+static bool has_nibbles(const struct dti_tensor *tensor)
+{
+    const struct dti_dequant_form *const form = tensor->quantized;
+    const struct dti_tensor *const codes = form->parts[DTI_PART_CODES];
+    uint64_t bits;
+    return codes && dti_mul_u64(codes->bytes, 8, &bits) && tensor->elements > 0 &&
+           bits / tensor->elements == 4;
+}
+
+/* Recipes for elements in the order in which they are made. */
+static bool add_in_order(struct dti_recipe_list *ret, const struct dti_container *a,
+                         const struct dti_tensor *from, const struct dti_container *b,
+                         const struct dti_tensor *to)
 {
     struct dti_recipe recipe = {.by = DTI_VERB_KEEP};
     if (!from->quantized == !to->quantized)
@@ -649,6 +701,34 @@ bool dti_recipe_space(struct dti_recipe_list *ret, const struct dti_container *a
         recipe.ints = !numbers && (dti_format_is_integer(source) || source->kind == DTI_KIND_BOOL);
         if (!numbers || dti_format_is_float(to->format))
             add_packed_casts(ret, recipe, a, source, b, to->format);
+    }
+    return !ret->failed;
+}
+
+bool dti_recipe_space(struct dti_recipe_list *ret, const struct dti_container *a,
+                      const struct dti_tensor *from, const struct dti_container *b,
+                      const struct dti_tensor *to)
+{
+    const bool numbers = from->quantized != NULL;
+    struct dti_recipe recipe = {.by = DTI_VERB_KEEP};
+    if (dti_tensor_same_shape(from, to) && !add_in_order(ret, a, from, b, to))
+        return false;
+    if (from->refusal || to->refusal || !from->format || !to->format ||
+        from->format->kind == DTI_KIND_COMPLEX || to->format->kind == DTI_KIND_COMPLEX)
+        return !ret->failed;
+    if (numbers && to->quantized) {
+        recipe.arrangement = DTI_ARRANGED_NIBBLES;
+        if (dti_tensor_same_shape(from, to) && has_nibbles(from) && has_nibbles(to))
+            add_recipe(ret, recipe);
+    } else if (!to->quantized) {
+        const struct dti_format *const source = numbers ? dti_format_get(DTI_FP32) : from->format;
+        const bool kept = !numbers && strcmp(source->name, to->format->name) == 0;
+        recipe.by = kept ? DTI_VERB_KEEP : numbers ? DTI_VERB_DEQUANT : DTI_VERB_CAST;
+        recipe.dequant = numbers;
+        recipe.dtype = to->format->name;
+        recipe.ints = !numbers && (dti_format_is_integer(source) || source->kind == DTI_KIND_BOOL);
+        if (kept || !numbers || dti_format_is_float(to->format))
+            add_arranged(ret, recipe, from, to);
     }
     return !ret->failed;
 }

@@ -27,7 +27,8 @@ void dti_recipe_files_free(struct dti_recipe_files *files); /* does not free the
 /* Whether a recipe works element by element, so that a prefix of a tensor can be made alone. */
 static inline bool dti_recipe_is_elementwise(const struct dti_recipe *recipe)
 {
-    return recipe->by == DTI_VERB_CAST || recipe->by == DTI_VERB_DEQUANT;
+    return (recipe->by == DTI_VERB_CAST || recipe->by == DTI_VERB_DEQUANT) &&
+           recipe->arrangement == DTI_ARRANGED_AS_MADE;
 }
 
 /* Makes `count` tensors of a by the recipe, and fills in a verdict for each pair. *ret_refused: the
@@ -50,6 +51,7 @@ struct dti_recipe_list {
 /* Whether loaders may fuse the tensor with others; the space then includes scales of the tensor
  * alone. */
 bool dti_recipe_may_be_fused(const struct dti_tensor *to);
+/* The shapes are the same, or those of matrices that may be transposed. */
 bool dti_recipe_space(struct dti_recipe_list *ret, const struct dti_container *a,
                       const struct dti_tensor *from, const struct dti_container *b,
                       const struct dti_tensor *to);

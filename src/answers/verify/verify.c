@@ -89,7 +89,8 @@ static enum dti_status add_tensor(struct verify_run *job, size_t b)
         return report_tensor(job, b, "there is no recipe for it");
     if (!alone && !dti_name_order_find(&job->names, tensor->name, tensor->name_length, &a))
         return report_tensor(job, b, "the first file lacks it");
-    if (!dti_tensor_same_shape(&verify->a->tensors[a], tensor)) {
+    if (!dti_tensor_same_shape(&verify->a->tensors[a], tensor) &&
+        recipe->arrangement != DTI_ARRANGED_TRANSPOSED) {
         (void)snprintf(why, sizeof why, "the shapes %s and %s differ",
                        dti_shape_words(one, &verify->a->tensors[a]), dti_shape_words(two, tensor));
         return report_tensor(job, b, why);

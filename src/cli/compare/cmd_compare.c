@@ -18,7 +18,7 @@
 
 struct compare_args {
     struct dti_file_args file;
-    const char *atol, *rtol, *max_ulp, *only;
+    const char *atol, *rtol, *max_ulp, *only, *map;
     uint64_t top;
     bool top_given, bitwise, ignore_missing;
 };
@@ -178,19 +178,20 @@ static struct dti_table *begin_table(const struct compare_columns *columns)
                                          "at",   "mean abs", "max rel",  "max ulp"};
     enum { TITLES = sizeof titles / sizeof *titles };
     struct dti_table *const table =
-        dti_table_new(TITLES + (columns->verbose ? 3u : 0u) + columns->unmatched);
+        dti_table_new(TITLES + (columns->verbose ? 4u : 0u) + columns->unmatched);
     for (size_t i = 0; i < TITLES; i++)
         dti_table_cell(table, DTI_STYLE_BOLD, titles[i]);
     if (columns->verbose) {
         dti_table_cell(table, DTI_STYLE_BOLD, "rms");
         dti_table_cell(table, DTI_STYLE_BOLD, "SQNR dB");
+        dti_table_cell(table, DTI_STYLE_BOLD, "NMSE");
         dti_table_cell(table, DTI_STYLE_BOLD, "cosine");
     }
     if (columns->unmatched)
         dti_table_cell(table, DTI_STYLE_BOLD, "nan or inf on one side");
     dti_table_right(table, 2);
     dti_table_right(table, 3);
-    dti_table_heads(table, columns->verbose ? "953784565464" : "953784564");
+    dti_table_heads(table, columns->verbose ? "9537845654464" : "953784564");
     return table;
 }
 
@@ -222,6 +223,7 @@ static void put_row(struct compare_view *view, struct dti_table *table,
     if (columns->verbose) {
         dti_text_cell(table, some ? dti_figure_words(number, figures->root_mean_square, 3) : "-");
         dti_text_cell(table, some ? dti_figure_words(number, figures->sqnr_db, 4) : "-");
+        dti_text_cell(table, some ? dti_figure_words(number, figures->nmse, 4) : "-");
         dti_text_cell(table, some ? dti_figure_words(number, figures->cosine, 9) : "-");
     }
     if (columns->unmatched)
@@ -298,6 +300,28 @@ static enum dti_status put_list(struct compare_view *view, enum dti_compare_way 
     return status;
 }
 
+/* What the map did, if it did anything. */
+static void put_mapped(struct compare_view *view)
+{
+    const struct dti_compare_mapped *const mapped = &view->compare->mapped;
+    const char *const map = view->compare->map;
+    if (!map)
+        return;
+    dti_line_text(&view->line, "  map ");
+    put_safe(view, map, strlen(map));
+    dti_line_print(&view->line, DTI_STYLE_PLAIN, ": %zu tensor%s renamed", mapped->renamed,
+                   mapped->renamed == 1 ? "" : "s");
+    if (mapped->reordered > 0)
+        dti_line_print(&view->line, DTI_STYLE_PLAIN,
+                       "%srows of the GGUF in the checkpoint's order in %zu pair%s", gap,
+                       mapped->reordered, mapped->reordered == 1 ? "" : "s");
+    if (mapped->plus_one > 0)
+        dti_line_print(&view->line, DTI_STYLE_PLAIN,
+                       "%s1 added to the checkpoint's numbers in %zu pair%s", gap, mapped->plus_one,
+                       mapped->plus_one == 1 ? "" : "s");
+    dti_line_end(&view->line);
+}
+
 static void put_total(struct compare_view *view, const char *name, const char *text)
 {
     dti_line_print(&view->line, DTI_STYLE_PLAIN, "%s%s %s", view->line.column > 0 ? gap : "  ",
@@ -335,6 +359,8 @@ static void put_totals(struct compare_view *view)
         put_total(view, "SQNR", dti_figure_words(number, total->sqnr_db, 4));
         dti_line_text(&view->line, " dB");
     }
+    if (!isnan(total->nmse))
+        put_total(view, "NMSE", dti_figure_words(number, total->nmse, 4));
     if (!isnan(total->cosine))
         put_total(view, "cosine", dti_figure_words(number, total->cosine, 9));
     dti_line_end(&view->line);
@@ -352,6 +378,7 @@ static enum dti_status show(const struct compare_job *job, struct dti_error *ret
         return dti_no_memory(reterr);
     take_rows(&view);
     put_verdict(&view);
+    put_mapped(&view);
     enum dti_status status = put_rows(&view, reterr);
     for (enum dti_compare_way way = DTI_COMPARE_BYTES;
          way <= DTI_COMPARE_ONLY_B && status == DTI_OK; way++)
@@ -454,6 +481,7 @@ static enum dti_status compare_init(struct compare_job *ret, const struct compar
                     .ignore_missing = args->ignore_missing,
                     .words = dti_remedy_words,
                     .only = args->only,
+                    .map = args->map,
                     .out = cx->out},
     };
     enum dti_status status = check_operands(operands, count, reterr);
@@ -480,6 +508,9 @@ static const struct dti_option options[] = {
     OPT_FLAG(0, "ignore-missing", struct compare_args, ignore_missing,
              "ignore tensors that only one file has", .matters = true),
     DTI_ROW_ONLY(struct compare_args, only, "compare only tensors whose names match"),
+    OPT_FILE(0, "map", struct compare_args, map, "MAP",
+             "pair by other names: hf-gguf (a checkpoint and its GGUF), or a file of rules",
+             .matters = true),
     OPT_UINT(0, "top", struct compare_args, top, top_given, 0, UINT64_MAX, "N",
              "show the N tensors that differ most; the default is 10, -v shows all",
              .matters = true),
@@ -541,7 +572,7 @@ const struct dti_command dti_command_compare = {
                "numbers must be equal. The exit code is 0 if the files are equal or within the\n"
                "tolerance, 1 if they differ, and 3 if some tensors are unreadable and the\n"
                "others do not differ. Quantized tensors are compared by their dequantized\n"
-               "numbers.",
+               "numbers. --map hf-gguf compares a checkpoint with its GGUF.",
     .examples = "dtinfo compare model.safetensors model.safetensors.index.json\n"
                 "dtinfo compare weights.npy arrays.npz --only 'data,half' --rtol 1e-3\n",
     .schema = "dtinfo.compare/1",

@@ -345,10 +345,11 @@ const struct dti_command dti_command_explain = {
     .reads = true,
     .synopsis = "A B",
     .details = "Casts and quantizes the tensors of A with one recipe after another, until the\n"
-               "bytes of B come out. A recipe is a command with its options. For a tensor that\n"
-               "no recipe explains, the best one is shown, and where it first differs. --json\n"
-               "has all tensors; 'dtinfo verify' takes that as its recipe. The exit code is 0\n"
-               "if every tensor of B is explained, and 1 if not. Metadata is not compared.",
+               "bytes of B come out. A recipe is a command with its options, and may add that\n"
+               "elements are in another order. For a tensor that no recipe explains, the best\n"
+               "one is shown, and where it first differs. --json has all tensors; 'dtinfo\n"
+               "verify' takes that as its recipe. The exit code is 0 if every tensor of B is\n"
+               "explained, and 1 if not. Metadata is not compared.",
     .examples = "dtinfo explain model.safetensors model.safetensors\n"
                 "dtinfo explain model.safetensors model.safetensors.index.json -v\n",
     .schema = "dtinfo.explain/1",

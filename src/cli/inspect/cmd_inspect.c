@@ -37,7 +37,8 @@ static const struct dti_option options[] = {
                "order of the tensors", .matters = true),
     OPT_FLAG(0, "reverse", struct inspect_args, request.reverse, "reverse the order"),
     OPT_UINT(0, "limit", struct inspect_args, request.limit, request.limited, 0, UINT64_MAX, "N",
-             "list only the first N tensors; --stats and --as read only these", .matters = true),
+             "list only the first N tensors; --stats, --saturation and --as read only these",
+             .matters = true),
     DTI_ROW_ONLY(struct inspect_args, request.only,
                  "only tensors whose names match: '*norm*,lm_head.*'"),
     OPT_TEXT(0, "grep", struct inspect_args, request.grep_text, "REGEX",
@@ -45,6 +46,8 @@ static const struct dti_option options[] = {
     OPT_FLAG(0, "stats", struct inspect_args, request.stats,
              "read the data: extremes, mean, zeros, NaN, infinities, dtypes without overflow",
              .matters = true),
+    OPT_FLAG(0, "saturation", struct inspect_args, request.saturation,
+             "read codes and scales of quantized tensors: how many are at their limits"),
     OPT_DTYPE(0, "as", struct inspect_args, as, "DTYPE,...",
               "read the data: losses of a cast to each of these dtypes, per tensor"),
     OPT_FLAG(0, "histogram", struct inspect_args, request.histogram,
@@ -90,9 +93,9 @@ static enum dti_status check_options(const struct inspect_args *args, const stru
                                      int operands, struct dti_error *reterr)
 {
     const bool json = cx->output != DTI_OUTPUT_HUMAN;
-    const char *const reading = dti_option_given(options, args, "stats as histogram");
+    const char *const reading = dti_option_given(options, args, "stats saturation as histogram");
     const char *const other = dti_option_given(
-        options, args, "stats as histogram tree metadata only grep sort reverse limit");
+        options, args, "stats saturation as histogram tree metadata only grep sort reverse limit");
     if (operands == 0)
         return dti_fail(
             reterr, DTI_USAGE,
@@ -103,7 +106,7 @@ static enum dti_status check_options(const struct inspect_args *args, const stru
                         other ? "--" : "-q", other ? other : "");
     if (args->request.each && !args->request.histogram)
         return dti_fail(reterr, DTI_USAGE, "--each needs --histogram; give both");
-    if (args->tree && (args->request.stats || args->as))
+    if (args->tree && (args->request.stats || args->request.saturation || args->as))
         return dti_fail(reterr, DTI_USAGE, "--tree and --%s exclude each other; give one of them",
                         reading);
     if (args->tree && args->request.limited)
@@ -116,10 +119,10 @@ static enum dti_status check_options(const struct inspect_args *args, const stru
     if (cx->quiet && reading && !json)
         return dti_fail(reterr, DTI_USAGE, "-q prints only names; leave --%s out", reading);
     if (!reading && (args->file.threads || args->file.max_memory))
-        return dti_fail(
-            reterr, DTI_USAGE,
-            "%s is for reading data; give --stats, --as or --histogram, or leave it out",
-            args->file.threads ? "--threads" : "--max-memory");
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s is for reading data; give --stats, --saturation, --as or --histogram, "
+                        "or leave it out",
+                        args->file.threads ? "--threads" : "--max-memory");
     return DTI_OK;
 }
 

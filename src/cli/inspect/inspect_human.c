@@ -160,6 +160,59 @@ static enum dti_status put_stats(const struct inspect_view *view, struct dti_err
     return dti_put_table(view->cx, table, 2, reterr);
 }
 
+static void limit_cells(struct dti_table *table, const struct dti_code_limits *limits)
+{
+    char text[DTI_TEXT_SIZE];
+    const uint64_t scales[] = {limits->scales, limits->lowest, limits->highest, limits->nan};
+    const uint64_t blocks[] = {limits->blocks, limits->zero_blocks};
+    dti_number_cell(table, limits->codes);
+    dti_number_cell(table, limits->at_largest);
+    dti_text_cell(
+        table, limits->codes > 0 ? dti_human_share(text, limits->at_largest, limits->codes) : "-");
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+        if (limits->has_scales)
+            dti_number_cell(table, scales[i]);
+        else
+            dti_text_cell(table, "-");
+    }
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        if (limits->has_blocks)
+            dti_number_cell(table, blocks[i]);
+        else
+            dti_text_cell(table, "-");
+    }
+}
+
+/* Quantized tensors, then the sums of each format. */
+static enum dti_status put_saturation(const struct inspect_view *view, struct dti_error *reterr)
+{
+    const struct dti_inspect_report *const report = view->report;
+    struct dti_line line = dti_context_line(view->cx);
+    if (report->limited_count == 0) {
+        dti_line_text(&line, "  no quantized tensor has codes to be counted\n");
+        return DTI_OK;
+    }
+    struct dti_table *const table =
+        dti_table_titled("name|dtype|codes>|at largest>|share>|scales>|lowest>|highest>|nan>|"
+                         "blocks>|zero blocks>",
+                         "98579355627"); /* dtype, share, largest and zero are dropped last */
+    dti_table_limit(table, 0, NAME_WIDTH);
+    for (size_t i = 0; i < report->limited_count; i++) {
+        const struct dti_tensor *const tensor = report->limited[i].tensor;
+        dti_name_cell(table, tensor->name, tensor->name_length);
+        dti_text_cell(table, dti_tensor_dtype(tensor));
+        limit_cells(table, &report->limited[i].limits);
+    }
+    for (size_t i = 0; i < report->saturation_count && report->limited_count > 1; i++) {
+        const struct dti_inspect_saturation *const all = &report->saturation[i];
+        dti_table_print(table, DTI_STYLE_BOLD, "%zu tensor%s", all->tensors,
+                        all->tensors == 1 ? "" : "s");
+        dti_text_cell(table, all->dtype);
+        limit_cells(table, &all->limits);
+    }
+    return dti_put_table(view->cx, table, 2, reterr);
+}
+
 static void share_cell(struct dti_table *table, uint64_t part, uint64_t all)
 {
     char text[DTI_TEXT_SIZE];
@@ -525,6 +578,7 @@ enum dti_status dti_inspect_human(const struct inspect_view *view, struct dti_er
 {
     const struct dti_inspect_report *const report = view->report;
     const bool casts = report->request->reading.as_count > 0;
+    const bool others = casts || report->limits;
     if (view->cx->quiet)
         return put_list(view, reterr);
     enum dti_status status = put_head(view, reterr);
@@ -534,8 +588,10 @@ enum dti_status dti_inspect_human(const struct inspect_view *view, struct dti_er
     if (status == DTI_OK)
         status = view->tree               ? dti_inspect_tree(view, reterr)
                  : report->request->stats ? put_stats(view, reterr)
-                 : casts                  ? DTI_OK
+                 : others                 ? DTI_OK
                                           : put_list(view, reterr);
+    if (status == DTI_OK && report->limits)
+        status = put_saturation(view, reterr);
     if (status == DTI_OK && casts)
         status = put_casts(view, reterr);
     if (status != DTI_OK)

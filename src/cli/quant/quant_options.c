@@ -385,6 +385,8 @@ static const char *mx_words(const struct dti_quant_target *target, char buffer[Q
         (void)snprintf(less, sizeof less, " - %d", (int)max.exponent);
     if (target->scheme.blocks.mx == DTI_MX_RCEIL)
         (void)snprintf(buffer, QUANT_WORDS_SIZE, "ceil(log2(amax / %s))", max_text);
+    else if (target->scheme.blocks.mx == DTI_MX_RFLOOR)
+        (void)snprintf(buffer, QUANT_WORDS_SIZE, "floor(log2(amax / %s))", max_text);
     else
         (void)snprintf(buffer, QUANT_WORDS_SIZE, "%s%s", logarithms[target->scheme.blocks.mx],
                        less);
@@ -398,9 +400,10 @@ const char *dti_quant_scale_words(const struct dti_quant_target *target,
     case DTI_BLOCKS_MX:
         return mx_words(target, buffer);
     case DTI_BLOCKS_NV:
-        (void)snprintf(buffer, QUANT_WORDS_SIZE, "amax / %s%s",
-                       target->scheme.blocks.nv == DTI_NV_SIX ? "6" : "(6 or 4)",
-                       target->tensor_scale == DTI_TENSOR_SCALE_NONE ? "" : " / tensor scale");
+        (void)snprintf(buffer, QUANT_WORDS_SIZE, "amax / %s%s%s",
+                       target->scheme.blocks.nv == DTI_NV_FOUR_SIX ? "(6 or 4)" : "6",
+                       target->tensor_scale == DTI_TENSOR_SCALE_NONE ? "" : " / tensor scale",
+                       target->scheme.blocks.nv == DTI_NV_UNROUNDED ? ", unrounded for codes" : "");
         return buffer;
     case DTI_BLOCKS_NF:
         return "amax";

@@ -288,8 +288,8 @@ static void put_head(const struct quant_args *args, const struct dti_context *cx
         put_fp32(&line, "tensor scale", result->recipe.tensor_scale,
                  target->tensor_scale == DTI_TENSOR_SCALE_NONE    ? "none"
                  : target->tensor_scale == DTI_TENSOR_SCALE_GIVEN ? "--tensor-scale"
-                 : result->recipe.nv == DTI_NV_SIX                ? "largest magnitude / 2688"
-                                                                  : "largest magnitude / 1536");
+                 : result->recipe.nv == DTI_NV_FOUR_SIX           ? "largest magnitude / 1536"
+                                                                  : "largest magnitude / 2688");
 }
 
 static void put_total(const struct dti_context *cx, const struct dti_quant_result *result)

@@ -72,6 +72,57 @@ static void put_command(struct dti_buffer *text, const char *command, const char
     }
 }
 
+/* Arrangements in words; those with heads are followed by a number. */
+static const char *const arrangements[] = {
+    [DTI_ARRANGED_NIBBLES] = "nibbles swapped",
+    [DTI_ARRANGED_TRANSPOSED] = "transposed",
+    [DTI_ARRANGED_PAIRS] = "rope pairs adjacent, heads of",
+    [DTI_ARRANGED_HALVES] = "rope pairs half a head apart, heads of",
+};
+
+static bool has_heads(int arrangement)
+{
+    return arrangement == DTI_ARRANGED_PAIRS || arrangement == DTI_ARRANGED_HALVES;
+}
+
+/* "; transposed" */
+static void put_arrangement(struct dti_buffer *text, const struct dti_recipe *recipe)
+{
+    if (recipe->arrangement == DTI_ARRANGED_AS_MADE)
+        return;
+    dti_buffer_print(text, "; %s", arrangements[recipe->arrangement]);
+    if (has_heads(recipe->arrangement))
+        dti_buffer_print(text, " %llu", (unsigned long long)recipe->head);
+}
+
+/* Reads what follows the semicolon, and cuts the text there. */
+static enum dti_status read_arrangement(struct dti_recipe *ret, char *text,
+                                        struct dti_error *reterr)
+{
+    char *const end = strchr(text, ';');
+    if (!end)
+        return DTI_OK;
+    const char *word = end + 1 + strspn(end + 1, " ");
+    *end = '\0';
+    for (int i = DTI_ARRANGED_NIBBLES; i <= DTI_ARRANGED_HALVES; i++) {
+        const size_t length = strlen(arrangements[i]);
+        if (strncmp(word, arrangements[i], length) != 0)
+            continue;
+        const char *rest = word + length + strspn(word + length, " ");
+        size_t left = strlen(rest);
+        const bool given =
+            has_heads(i) && dti_amount_digits(&rest, &left, &ret->head) && ret->head > 0;
+        ret->arrangement = i;
+        if (left == 0 && given == has_heads(i))
+            return DTI_OK;
+    }
+    return dti_fail(reterr, DTI_USAGE,
+                    "after ';' a recipe says in which order the elements are: '%s', '%s', '%s N' "
+                    "or '%s N'; got %s",
+                    arrangements[1], arrangements[2], arrangements[3], arrangements[4],
+                    DTI_QUOTED(word, strlen(word)));
+}
+
 const char *dti_recipe_words(char *buffer, const struct dti_recipe *recipe)
 {
     struct dti_buffer text;
@@ -97,6 +148,7 @@ const char *dti_recipe_words(char *buffer, const struct dti_recipe *recipe)
         put_command(&text, "cast", cast_names, recipe->dtype, recipe);
         break;
     }
+    put_arrangement(&text, recipe);
     return buffer; /* every recipe fits in the buffer */
 }
 
@@ -177,6 +229,9 @@ enum dti_status dti_recipe_read(struct dti_recipe *ret, char *text, struct dti_e
     char *words[WORDS_MAX];
     int count = 0;
     memset(ret, 0, sizeof *ret);
+    const enum dti_status order = read_arrangement(ret, text, reterr);
+    if (order != DTI_OK)
+        return order;
     for (char *at = text; *(at += strspn(at, " ")) != '\0';) {
         const size_t length = strcspn(at, " ");
         if (count == WORDS_MAX)

@@ -124,19 +124,22 @@ uint32_t dti_affine_dequantize(const struct dti_affine *affine,
 /* The power-of-two scale of an MX block, from its largest magnitude amax (OCP MX 1.0, 6.3, and
  * variants in use). max: the element's largest finite number; emax: its exponent. */
 enum dti_mx_scale {
-    DTI_MX_FLOOR, /* floor(log2 amax) - emax */
-    DTI_MX_CEIL,  /* ceil(log2 amax) - emax */
-    DTI_MX_RCEIL, /* ceil(log2(amax / max)) of the exact quotient */
-    DTI_MX_EVEN,  /* floor(log2 amax') - emax, amax' being amax rounded to the element's mantissa
-                   * width (bits after the leading one; subnormals too), halves up */
+    DTI_MX_FLOOR,  /* floor(log2 amax) - emax */
+    DTI_MX_CEIL,   /* ceil(log2 amax) - emax */
+    DTI_MX_RCEIL,  /* ceil(log2(amax / max)) of the exact quotient */
+    DTI_MX_EVEN,   /* floor(log2 amax') - emax, amax' being amax rounded to the element's mantissa
+                    * width (bits after the leading one; subnormals too), halves up */
+    DTI_MX_RFLOOR, /* floor(log2(amax / max)) of the exact quotient: amax is always clipped,
+                    * unless the quotient is a power of two */
 };
 /* mxint8: max 127/64, emax 0, 6 mantissa bits. */
 
 /* What the largest magnitude of an nvfp4 block maps to: */
 enum dti_nv_scale {
-    DTI_NV_SIX,      /* 6, the largest element */
-    DTI_NV_FOUR_SIX, /* 6 or 4, whichever has the smaller squared error; 6 on a tie: "Four
-                      * Over Six", arXiv 2512.02010. 4 avoids the gap of 2 below the largest */
+    DTI_NV_SIX,       /* 6, the largest element */
+    DTI_NV_FOUR_SIX,  /* 6 or 4, whichever has the smaller squared error; 6 on a tie: "Four
+                       * Over Six", arXiv 2512.02010. 4 avoids the gap of 2 below the largest */
+    DTI_NV_UNROUNDED, /* 6; and codes are computed with the scale as it is before it is rounded */
 };
 
 struct dti_block_recipe {
@@ -181,6 +184,9 @@ struct dti_quantized_block {
  * FOUR_SIX: tries both, the other one with S = fp8_e4m3fn(1.5 amax / 6 / tensor_scale), where
  * the product is rounded too. The error is the sum of (dequantized - x)^2; the difference is
  * rounded to fp32, the sum to fp64 after each element, in order.
+ *
+ * UNROUNDED: S as before; the codes use u = rounded(rounded(amax / 6) / tensor_scale) in its place;
+ * exact: p = rounded(amax / 6). If p is 0, all codes are 0.
  *
  * NF: S = amax (fp32); code: the table entry nearest to x / S, the lower one on a tie; if S is
  * 0, the code of zero, 7. bnb_fp4: the code by dti_bnb_fp4_limits and the sign of x / S. Nothing

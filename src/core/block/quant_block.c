@@ -56,6 +56,9 @@ static int32_t shared_exponent(const struct dti_block_recipe *recipe, uint32_t a
     case DTI_MX_EVEN:
         exponent = rounded_exponent(&value, mantissa) - largest.exponent;
         break;
+    case DTI_MX_RFLOOR:
+        exponent = value.exponent - largest.exponent - (value.hi < largest.hi);
+        break;
     }
     return exponent < -127 ? -127 : exponent > 127 ? 127 : exponent;
 }
@@ -151,7 +154,7 @@ uint32_t dti_nv_tensor_scale(enum dti_nv_scale rule, uint32_t amax)
     if (!dti_fp32_is_finite(amax))
         return DTI_FP32_ONE;
     dti_fp32_value(dti_fp32_magnitude(amax), &value);
-    dti_integer_value((rule == DTI_NV_SIX ? 448 : 256) * 6, &most);
+    dti_integer_value((rule == DTI_NV_FOUR_SIX ? 256 : 448) * 6, &most);
     (void)dti_value_divide(&quotient, &value, &most);
     const uint32_t scale = dti_fp32_round(&quotient);
     return scale == 0 ? DTI_FP32_ONE : scale;
@@ -181,8 +184,12 @@ static void quantize(const struct dti_block_recipe *recipe, bool four, const uin
     struct dti_value scale, divisor;
     block->scale = block_scale(recipe, four, block->amax);
     dti_decode(dti_format_get(DTI_FP8_E4M3FN), block->scale, &scale);
-    const uint32_t scale32 = dti_fp32_round(&scale);
-    const uint32_t product = nv_product(recipe, scale32);
+    const bool unrounded = recipe->nv == DTI_NV_UNROUNDED;
+    const uint32_t sixth = dti_fp32_divide(block->amax, SIX);
+    const uint32_t scale32 =
+        unrounded ? dti_fp32_divide(sixth, recipe->tensor_scale) : dti_fp32_round(&scale);
+    const uint32_t product =
+        unrounded && recipe->division == DTI_DIVIDE_EXACT ? sixth : nv_product(recipe, scale32);
     const bool none = dti_fp32_is_zero(product); /* the block's scale is then 0, too */
     dti_fp32_value(product, &divisor);
 
@@ -237,7 +244,7 @@ static void nv_quantize(const struct dti_block_recipe *recipe, const uint32_t *x
     struct dti_quantized_block four = *block;
     struct dti_value error, error_of_four;
     quantize(recipe, false, x, n, block);
-    if (recipe->nv == DTI_NV_SIX)
+    if (recipe->nv != DTI_NV_FOUR_SIX)
         return;
     quantize(recipe, true, x, n, &four);
     find_error(recipe, x, n, block, &error);

@@ -27,7 +27,9 @@ struct dti_judge_range {
     const struct dti_input *input;
     struct dti_input reordered;
     bool is_reordered;
-    const struct dti_format *format; /* NULL: bytes */
+    enum dti_arrangement arrangement; /* NIBBLES, PAIRS and HALVES only */
+    uint64_t head, row;               /* rows of a head, bytes of a row */
+    const struct dti_format *format;  /* NULL: bytes */
     struct dti_layout layout;
     uint64_t differing, first, expected, found;
 };
@@ -139,6 +141,53 @@ static uint64_t sampled_of(const struct dti_judge_range *range, uint64_t begin, 
     return size < SAMPLE - begin ? size : SAMPLE - begin;
 }
 
+/* Whether elements of this shape can be in that order; `head` matters where there are heads. */
+static bool is_fitting(enum dti_arrangement arrangement, uint64_t head, unsigned rank,
+                       const uint64_t *shape, const struct dti_tensor *other)
+{
+    const bool whole = other->format && dti_format_item(other->format) > 0 &&
+                       dti_format_stored_bits(dti_real_format(other->format), &other->layout) >= 8;
+    switch (arrangement) {
+    case DTI_ARRANGED_AS_MADE:
+    case DTI_ARRANGED_NIBBLES:
+        return true;
+    case DTI_ARRANGED_TRANSPOSED:
+        return whole && rank == 2 && other->rank == 2 && !other->fortran &&
+               other->shape[0] == shape[1] && other->shape[1] == shape[0];
+    case DTI_ARRANGED_PAIRS:
+    case DTI_ARRANGED_HALVES:
+        return whole && rank > 0 && !other->fortran && head > 0 && head % 2 == 0 && shape[0] > 0 &&
+               shape[0] % head == 0;
+    }
+    return false;
+}
+
+static uint64_t row_there(const struct dti_judge_range *range, uint64_t row)
+{
+    const uint64_t head = range->head, at = row % head, half = head / 2;
+    return range->arrangement == DTI_ARRANGED_PAIRS ? row - at + at % half * 2 + at / half
+                                                    : row - at + at % 2 * half + at / 2;
+}
+
+/* The bytes of a range as they would be in the order of what is made. */
+static enum dti_status read_there(const struct dti_judge_range *range, uint64_t begin,
+                                  unsigned char *there, size_t n, struct dti_error *reterr)
+{
+    enum dti_status status = DTI_OK;
+    if (range->row == 0)
+        status = dti_input_read_at(range->input, there, n, range->input_offset + begin, reterr);
+    for (size_t i = 0; i < n && range->arrangement == DTI_ARRANGED_NIBBLES; i++)
+        there[i] = (unsigned char)(there[i] << 4 | there[i] >> 4);
+    for (size_t done = 0, some; done < n && range->row > 0 && status == DTI_OK; done += some) {
+        const uint64_t at = begin + done, skip = at % range->row, left = range->row - skip;
+        some = n - done < left ? n - done : (size_t)left;
+        status = dti_input_read_at(
+            range->input, there + done, some,
+            range->input_offset + row_there(range, at / range->row) * range->row + skip, reterr);
+    }
+    return status;
+}
+
 static enum dti_status compare_range(struct dti_judge *judge, struct dti_judge_range *range,
                                      uint64_t begin, const unsigned char *made, size_t size,
                                      struct dti_error *reterr)
@@ -147,8 +196,7 @@ static enum dti_status compare_range(struct dti_judge *judge, struct dti_judge_r
     for (size_t done = 0, n; done < size; done += n) {
         struct judged_piece piece = {.differing = 0};
         n = size - done < PIECE ? size - done : PIECE;
-        const enum dti_status status =
-            dti_input_read_at(range->input, there, n, range->input_offset + begin + done, reterr);
+        const enum dti_status status = read_there(range, begin + done, there, n, reterr);
         if (status != DTI_OK)
             return status;
         if (memcmp(made + done, there, n) != 0)
@@ -244,6 +292,21 @@ static enum dti_status judge_add(struct dti_judge *judge, const struct dti_judge
     added->format = tensor->format ? dti_real_format(tensor->format) : NULL;
     enum dti_status status =
         dti_container_data(other, range->other, &added->input, &added->input_offset, reterr);
+    const enum dti_arrangement arrangement = judge->options->arrangement;
+    if (status == DTI_OK && arrangement == DTI_ARRANGED_TRANSPOSED && range->bytes > 0) {
+        /* a row-major matrix is the transposed one in columns */
+        const uint64_t shape[2] = {tensor->shape[1], tensor->shape[0]};
+        status = dti_transpose(added->input, added->input_offset, 2, shape,
+                               dti_format_item(tensor->format), judge->options->max_memory,
+                               &added->reordered, reterr);
+        added->is_reordered = status == DTI_OK;
+    } else if (arrangement == DTI_ARRANGED_NIBBLES) {
+        added->arrangement = range->part == DTI_PART_CODES ? arrangement : DTI_ARRANGED_AS_MADE;
+    } else if (arrangement != DTI_ARRANGED_AS_MADE && range->bytes > 0) {
+        added->arrangement = arrangement;
+        added->head = judge->options->head;
+        added->row = tensor->bytes / tensor->shape[0];
+    }
     if (status == DTI_OK && tensor->fortran && !fortran && range->bytes > 0) {
         status = dti_transpose(added->input, added->input_offset, tensor->rank, tensor->shape,
                                dti_format_item(tensor->format), judge->options->max_memory,
@@ -377,8 +440,11 @@ static enum dti_verdict_kind check(const struct judged_part *part, const struct 
     const size_t bytes = part->rank * sizeof *part->shape;
     if (!tensor->format || tensor->refusal || strcmp(tensor->format->name, part->format->name) != 0)
         return DTI_VERDICT_DTYPE;
-    const bool same = tensor->rank == part->rank && tensor->bytes == part->place->bytes &&
-                      (bytes == 0 || memcmp(tensor->shape, part->shape, bytes) == 0);
+    const bool turned = options->arrangement == DTI_ARRANGED_TRANSPOSED;
+    const bool same =
+        tensor->rank == part->rank && tensor->bytes == part->place->bytes &&
+        (bytes == 0 || turned || memcmp(tensor->shape, part->shape, bytes) == 0) &&
+        is_fitting(options->arrangement, options->head, part->rank, part->shape, tensor);
     if (cut ? tensor->fortran ||
                   tensor->bytes < part->place->bytes + skipped_bytes(part, options->skip)
             : !same)
@@ -519,6 +585,7 @@ static enum dti_status judge_some(struct dti_container *from, struct dti_contain
     const struct dti_batch_options how = {.max_memory = options->max_memory};
     struct dti_judge judge;
     uint64_t offset = 0;
+    size_t used = 0; /* parts */
     enum dti_status status = judge_init(&judge, count, options, reterr);
     if (status != DTI_OK)
         return status;
@@ -528,14 +595,22 @@ static enum dti_status judge_some(struct dti_container *from, struct dti_contain
             .offset = offset,
             .bytes = tensor->bytes,
             .made = i,
+            .part = copies[i].part,
             .other = copies[i].to,
             .layout = tensor->layout,
         };
+        const struct dti_tensor *const made = &from->tensors[copies[i].from];
         ret[i] = (struct dti_verdict){.kind = DTI_VERDICT_SAME};
-        parts[i] = (struct dti_batch_part){
+        if (!is_fitting(options->arrangement, options->head, made->rank, made->shape, tensor)) {
+            ret[i].kind = DTI_VERDICT_SHAPE;
+            ret[i].tensor = copies[i].to;
+            continue;
+        }
+        struct dti_batch_part *const part = &parts[used++];
+        *part = (struct dti_batch_part){
             .elements = tensor->bytes, .output = judge.output, .output_offset = offset};
-        status = dti_container_data(from, copies[i].from, &parts[i].input, &parts[i].input_offset,
-                                    reterr);
+        status =
+            dti_container_data(from, copies[i].from, &part->input, &part->input_offset, reterr);
         if (status == DTI_OK)
             status = judge_add(&judge, &range, to, tensor->fortran, reterr);
         if (status == DTI_OK)
@@ -544,7 +619,7 @@ static enum dti_status judge_some(struct dti_container *from, struct dti_contain
     }
     judge_start(&judge);
     if (status == DTI_OK)
-        status = dti_batch_run(parts, count, options->team, &how, reterr);
+        status = dti_batch_run(parts, used, options->team, &how, reterr);
     status = judge_end(&judge, status, ret);
     judge_free(&judge);
     return status;

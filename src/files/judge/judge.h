@@ -41,12 +41,23 @@ struct dti_verdict {
     double alike; /* share of equal elements at the start of the codes; ranks candidates */
 };
 
+/* How the other file's elements are in another order than those that are made: what a program
+ * assumed about them. */
+enum dti_arrangement {
+    DTI_ARRANGED_AS_MADE,
+    DTI_ARRANGED_NIBBLES,    /* the two 4-bit codes of each byte are swapped */
+    DTI_ARRANGED_TRANSPOSED, /* a matrix is transposed */
+    DTI_ARRANGED_PAIRS,  /* rows of each head: the two halves alternate, as in llama.cpp's GGUF */
+    DTI_ARRANGED_HALVES, /* the other way round: even rows of a head, then odd ones */
+};
 struct dti_judge_options {
     struct dti_team *team; /* NULL: only this thread */
     uint64_t max_memory;   /* as in struct dti_rewrite_options */
     uint64_t elements; /* not 0: tensors of the rewrite consist of this many consecutive elements of
                           those in the other file, */
     uint64_t skip;     /* starting at this element, a multiple of 8 */
+    enum dti_arrangement arrangement; /* of the other file; not together with `elements` */
+    uint64_t head;                    /* DTI_ARRANGED_PAIRS, _HALVES: rows of a head */
     bool stop; /* stop at a difference, once the sample at the start of the codes has been compared;
                   for a single tensor */
 };
@@ -62,6 +73,7 @@ enum dti_status dti_judge_rewrite(struct dti_rewrite *rewrite, const struct dti_
  * Codes that straddle bytes are compared as bytes. */
 struct dti_judge_copy {
     size_t from, to; /* index in the one and in the other container */
+    enum dti_quant_part part;
 };
 enum dti_status dti_judge_copies(struct dti_container *from, struct dti_container *to,
                                  const struct dti_judge_copy *copies, size_t count,

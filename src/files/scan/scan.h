@@ -49,9 +49,19 @@ enum dti_status dti_scan_losses(struct dti_container *container, struct dti_tens
                                 size_t count, const struct dti_format *to,
                                 const struct dti_scan_options *options, struct dti_error *reterr);
 
+/* How the numbers of a side are changed before they are compared, because one file is a checkpoint
+ * and the other its GGUF (files/model); all zeros: not at all. */
+struct dti_scan_change {
+    uint64_t head_rows; /* rows of one head: the row of the checkpoint that is row i of the GGUF is
+                           read as row i; */
+    bool from_gguf;     /* the other way round, for a GGUF */
+    bool plus_one;      /* 1 is added as the converter does: in fp32, in fp16 to fp16 */
+};
+
 /* A pair of tensors for which dti_scan_comparable() holds. */
 struct dti_tensor_pair {
-    size_t a, b; /* set by the caller */
+    size_t a, b; /* these three are set by the caller; each change must fit its tensor */
+    struct dti_scan_change change_a, change_b;
     struct dti_comparison_rule rule;
     struct dti_comparison comparison;
     bool identical; /* same dtype, and no bit differs (quantized tensors: no number differs); across
@@ -63,6 +73,9 @@ struct dti_tensor_pair {
 enum { DTI_SCAN_WHY_SIZE = 160 };
 bool dti_scan_comparable(const struct dti_tensor *a, const struct dti_tensor *b,
                          char why[DTI_SCAN_WHY_SIZE], enum dti_remedy *ret_remedy);
+/* Whether a change can be applied to a tensor: else `ret_why` says why not, after its name. */
+bool dti_scan_changes(const struct dti_scan_change *change, const struct dti_tensor *tensor,
+                      const char **ret_why);
 enum dti_status dti_scan_comparison(struct dti_container *a, struct dti_container *b,
                                     struct dti_tensor_pair *pairs, size_t count, double atol,
                                     double rtol, const struct dti_scan_options *options,

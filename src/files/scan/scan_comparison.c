@@ -166,6 +166,16 @@ static bool same_dtype(const struct dti_tensor *a, const struct dti_tensor *b)
     return strcmp(a->quantized->dtype, b->quantized->dtype) == 0;
 }
 
+static void set_change(struct dti_scan_side *side, const struct dti_scan_change *change,
+                       const struct dti_tensor *tensor)
+{
+    const uint64_t rows = tensor->rank > 0 ? tensor->shape[0] : 0;
+    side->change = *change;
+    side->row = rows > 0 ? side->elements / rows : 0;
+    if (side->elements == 0)
+        side->change.head_rows = 0;
+}
+
 static enum dti_status prepare_pair(struct comparison_scan *scan, size_t at,
                                     struct dti_container *a, struct dti_container *b, double atol,
                                     double rtol, struct dti_error *reterr)
@@ -186,7 +196,10 @@ static enum dti_status prepare_pair(struct comparison_scan *scan, size_t at,
         return status;
     scan->frame.parts[at] = (struct dti_queue_part){.elements = sides->a.elements,
                                                     .block = sides->a.bits + sides->b.bits};
-    pair->identical = same_dtype(tensor_a, tensor_b);
+    set_change(&sides->a, &pair->change_a, tensor_a);
+    set_change(&sides->b, &pair->change_b, tensor_b);
+    pair->identical =
+        same_dtype(tensor_a, tensor_b) && !pair->change_a.plus_one && !pair->change_b.plus_one;
     sides->same_bytes = pair->identical && same_layout(&sides->a, &sides->b);
     if (sides->a.elements != sides->b.elements)
         return dti_fail(reterr, DTI_BUG, "tensors of different sizes are compared");
@@ -263,6 +276,23 @@ static bool is_complex(const struct dti_tensor *tensor)
 static bool is_packed(const struct dti_tensor *tensor)
 {
     return !is_complex(tensor) && dti_format_stored_bits(tensor->format, &tensor->layout) < 8;
+}
+
+bool dti_scan_changes(const struct dti_scan_change *change, const struct dti_tensor *tensor,
+                      const char **ret_why)
+{
+    const bool floats = tensor->format && dti_format_is_float(tensor->format);
+    const uint64_t rows = tensor->rank > 0 ? tensor->shape[0] : 0;
+    *ret_why = NULL;
+    if (change->plus_one && !floats)
+        *ret_why = "holds no floats, to which 1 is added in GGUF";
+    if (change->head_rows == 0)
+        return !*ret_why;
+    if (!tensor->format || is_complex(tensor) || is_packed(tensor) || tensor->fortran)
+        *ret_why = "has rows that cannot be put in another order";
+    else if (change->head_rows % 2 != 0 || rows % change->head_rows != 0)
+        *ret_why = "has rows that are not those of its heads";
+    return !*ret_why;
 }
 
 bool dti_scan_comparable(const struct dti_tensor *a, const struct dti_tensor *b,

@@ -9,6 +9,7 @@
 
 #include "files/dequant/dequant_tensor.h"
 #include "files/dequant/file_dequant.h"
+#include "kernels/fp64.h"
 #include "util/checked.h"
 #include "util/run/allocate.h"
 
@@ -79,6 +80,7 @@ enum dti_status dti_scan_side_init(struct dti_scan_side *ret, struct dti_contain
         .layout = t->layout,
         .bits = dti_format_stored_bits(format, &t->layout),
         .wide = !hub,
+        .single = hub && hub->id == DTI_FP32,
     };
     uint64_t bits;
     if (!dti_mul_u64(t->elements, format == t->format ? 1 : 2, &side.elements) ||
@@ -101,11 +103,42 @@ enum dti_status dti_scan_side_init(struct dti_scan_side *ret, struct dti_contain
     return status;
 }
 
+/* The row that takes the place of row i. */
+static uint64_t row_at(const struct dti_scan_change *change, uint64_t row)
+{
+    const uint64_t rows = change->head_rows, at = row % rows, half = rows / 2;
+    return change->from_gguf ? row - at + at % half * 2 + at / half
+                             : row - at + at % 2 * half + at / 2;
+}
+
+/* Gathers elements whose rows are in another order; those are whole bytes. */
+static enum dti_status look_at_rows(const struct dti_scan_side *side, struct dti_window *window,
+                                    unsigned char *buffer, uint64_t first, size_t n, void *scratch,
+                                    struct dti_error *reterr)
+{
+    const unsigned size = side->bits / 8;
+    enum dti_status status = DTI_OK;
+    for (size_t done = 0, some; done < n && status == DTI_OK; done += some) {
+        const uint64_t at = first + done, skip = at % side->row, left = side->row - skip;
+        const uint64_t from = (row_at(&side->change, at / side->row) * side->row + skip) * size;
+        some = n - done < left ? n - done : (size_t)left;
+        status = side->source ? side->source->read(side->source->context, buffer + done * size,
+                                                   some * size, from, window, scratch, reterr)
+                              : dti_input_read_once_at(side->input, buffer + done * size,
+                                                       some * size, side->offset + from, reterr);
+    }
+    return status;
+}
+
 enum dti_status dti_scan_look(const struct dti_scan_side *side, struct dti_window *window,
                               void *buffer, uint64_t first, size_t n, void *scratch,
                               const void **ret_raw, struct dti_error *reterr)
 {
     const uint64_t offset = first / 8 * side->bits;
+    if (side->change.head_rows > 0) {
+        *ret_raw = buffer;
+        return look_at_rows(side, window, buffer, first, n, scratch, reterr);
+    }
     if (!side->source)
         return dti_window_look(window, side->input, buffer, dti_scan_bytes(side, n),
                                side->offset + offset, ret_raw, reterr);
@@ -114,6 +147,45 @@ enum dti_status dti_scan_look(const struct dti_scan_side *side, struct dti_windo
     if (status == DTI_OK)
         *ret_raw = buffer;
     return status;
+}
+
+/* 1 + number, rounded once to fp16 or fp32. */
+static float one_more(const struct dti_scan_side *side, float number)
+{
+    static const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
+    const struct dti_format *const half = dti_format_get(DTI_FP16);
+    const float sum = number + 1.0F;
+    struct dti_value value;
+    struct dti_outcome outcome;
+    uint32_t code;
+    if (side->format->id != DTI_FP16)
+        return sum;
+    memcpy(&code, &sum, sizeof code);
+    dti_decode(dti_format_get(DTI_FP32), code, &value);
+    dti_encode(half, &value, &nearest, 0, &outcome);
+    dti_decode(half, outcome.code, &value);
+    return (float)dti_fp64_from_value(&value);
+}
+
+/* From fp32 or fp64, the numbers of the hub, to the buffer, which they may be in. */
+static void add_one(const struct dti_scan_side *side, const void *numbers, void *buffer, size_t n)
+{
+    const size_t size = side->single ? sizeof(float) : sizeof(double);
+    for (size_t i = 0; i < n; i++) {
+        const unsigned char *const from = (const unsigned char *)numbers + i * size;
+        unsigned char *const to = (unsigned char *)buffer + i * size;
+        double number;
+        float narrow;
+        if (!side->single) {
+            memcpy(&number, from, sizeof number);
+            narrow = (float)number; /* the converter reads fp64 as fp32 */
+        } else {
+            memcpy(&narrow, from, sizeof narrow);
+        }
+        narrow = one_more(side, narrow);
+        number = (double)narrow;
+        memcpy(to, side->single ? (const void *)&narrow : (const void *)&number, size);
+    }
 }
 
 enum dti_status dti_scan_numbers(const struct dti_scan_side *side, const void *raw, void *buffer,
@@ -131,6 +203,10 @@ enum dti_status dti_scan_numbers(const struct dti_scan_side *side, const void *r
             codes[i] = dti_storage_get(side->format, &side->layout, raw, i);
     }
     *ret_numbers = side->plan || side->wide ? buffer : raw;
+    if (side->change.plus_one) {
+        add_one(side, *ret_numbers, buffer, n);
+        *ret_numbers = buffer;
+    }
     return DTI_OK;
 }
 

@@ -26,6 +26,9 @@ struct dti_scan_side {
     const struct dti_plan *plan; /* conversion to numbers; NULL: stored as numbers, or, if wide,
                                     codes are taken one by one */
     bool wide;
+    struct dti_scan_change change; /* zeros, unless the caller sets it after initialization; then */
+    uint64_t row;                  /* the elements of a row, too */
+    bool single;                   /* numbers are fp32, not fp64 */
 };
 
 /* Plans from dtypes to numbers, one per requested conversion. */

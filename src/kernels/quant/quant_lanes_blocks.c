@@ -60,6 +60,8 @@ static int32_t mx_exponent(enum dti_mx_scale rule, uint32_t amax, unsigned man_b
         return exponent + (mantissa > max);
     case DTI_MX_EVEN:
         return exponent + (int32_t)((mantissa + (UINT32_C(1) << (22 - man_bits))) >> 23);
+    case DTI_MX_RFLOOR:
+        return exponent - (mantissa < max);
     }
     return exponent;
 }
@@ -126,6 +128,7 @@ static void scale_nv_to(const struct dti_block_args *args, struct lane_blocks *t
     const float inverse = 1 / tensor_scale;
     const struct dti_nv_tensor tensor = dti_nv_tensor(args->recipe);
     const enum dti_quant_division division = args->recipe->division;
+    const bool unrounded = args->recipe->nv == DTI_NV_UNROUNDED;
     float wanted[DTI_BLOCKS_AT_ONCE];
     for (size_t b = 0; b < t->blocks; b++) {
         const float amax = dti_lane_f32(t->amax[b]), sixth = amax / 6, share = sixth / tensor_scale;
@@ -135,8 +138,11 @@ static void scale_nv_to(const struct dti_block_args *args, struct lane_blocks *t
     }
     encode_scales(args, t, wanted);
     for (size_t b = 0; b < t->blocks; b++) {
-        const float scale = args->parts->scales[t->scale[b]];
-        t->by[b] = scale * tensor.factor / tensor.divisor;
+        const float sixth = dti_lane_f32(t->amax[b]) / 6;
+        const float scale = unrounded ? sixth / tensor_scale : args->parts->scales[t->scale[b]];
+        t->by[b] = unrounded && division == DTI_DIVIDE_EXACT
+                       ? sixth
+                       : scale * tensor.factor / tensor.divisor;
         t->zero[b] = is_special(t, b) || !(t->by[b] > 0);
         divide(t, b, division, inverse / scale, t->q + b * t->length);
     }
@@ -170,7 +176,7 @@ static void scale_nv(const struct dti_block_args *args, struct lane_blocks *t)
 {
     double errors[DTI_BLOCKS_AT_ONCE], errors_of_four[DTI_BLOCKS_AT_ONCE];
     scale_nv_to(args, t, false);
-    if (args->recipe->nv == DTI_NV_SIX)
+    if (args->recipe->nv != DTI_NV_FOUR_SIX)
         return;
     struct lane_blocks four = *t;
     scale_nv_to(args, &four, true);

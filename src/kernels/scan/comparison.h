@@ -76,6 +76,9 @@ double dti_comparison_mean_absolute(
 double dti_comparison_root_mean_square(const struct dti_comparison *comparison);
 /* 10 log10(sum aa / sum (a - b)^2): inf without differences, NaN if a is all zero. */
 double dti_comparison_sqnr_db(const struct dti_comparison *comparison);
+/* The inverse, not in decibels: sum (a - b)^2 / sum aa. 0 without differences, inf beyond fp64's
+ * range, NaN as above. */
+double dti_comparison_nmse(const struct dti_comparison *comparison);
 /* sum ab / sqrt(sum aa x sum bb): NaN if a side is all zero or nothing was compared. */
 double dti_comparison_cosine(const struct dti_comparison *comparison);
 

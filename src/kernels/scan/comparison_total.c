@@ -70,6 +70,16 @@ double dti_comparison_sqnr_db(const struct dti_comparison *comparison)
                                   comparison->max_absolute > 0);
 }
 
+double dti_comparison_nmse(const struct dti_comparison *comparison)
+{
+    const double signal = dti_exact_sum_squares(&comparison->sum_aa, true);
+    const double noise =
+        dti_exact_sum_squares(&comparison->sum_squared, comparison->max_absolute > 0);
+    return comparison->compared == 0 || isnan(signal) || isnan(noise)
+               ? (double)NAN
+               : dti_fp64_divide(noise, signal);
+}
+
 double dti_comparison_cosine(const struct dti_comparison *comparison)
 {
     const double aa = dti_exact_sum_squares(&comparison->sum_aa, true);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The NFA that patterns compile to: nodes with byte transitions and epsilon transitions.
- * regex_parse.c builds it, regexes.c runs it. */
+ * regex_parse.c builds it, regexes.c runs it, and regex_capture.c where groups matter. */
 #ifndef UTIL_TEXT_REGEX_H
 #define UTIL_TEXT_REGEX_H
 
@@ -19,6 +19,7 @@ enum dti_regex_node_kind {
     DTI_NODE_BEGIN,  /* epsilon at the start of the name, to next */
     DTI_NODE_END,    /* epsilon at its end, or before its final newline, to next */
     DTI_NODE_ACCEPT, /* pattern `other` matches here, if its kind `value` allows it */
+    DTI_NODE_SAVE,   /* epsilon, to next; notes the place: begin (even) or end of group value / 2 */
 };
 struct dti_regex_node {
     uint8_t kind, value;
@@ -58,6 +59,10 @@ struct dti_regex_program {
     uint32_t *slots; /* hash table: step index plus 1, 0 if empty */
     uint32_t slot_count;
     struct dti_buffer texts;
+    /* Set before the only pattern, of kind WHOLE, is parsed: its groups become SAVE nodes. The lazy
+     * automaton does not take such a program; dti_regex_capture() does. */
+    bool captures;
+    unsigned groups; /* how many it has */
 };
 void dti_regex_program_init(struct dti_regex_program *program);
 void dti_regex_program_free(struct dti_regex_program *program);
@@ -66,6 +71,18 @@ void dti_regex_program_free(struct dti_regex_program *program);
 enum dti_status dti_regex_parse(struct dti_regex_program *program, enum dti_regex_kind kind,
                                 const char *text, size_t length, uint32_t id,
                                 struct dti_error *reterr);
+
+/* Where the groups of the pattern match the name, as in Python's re.fullmatch(): bytes begin[i] to
+ * end[i] - 1, where 0 is the whole name; SIZE_MAX: the group takes no part. *ret_found: false: the
+ * name does not match. Time and memory are proportional to the name's length times the number of
+ * nodes; fails with DTI_BAD_INPUT if that exceeds 2^27, and with DTI_NO_MEMORY. */
+enum { DTI_REGEX_GROUPS = 10 };
+struct dti_regex_groups {
+    size_t begin[DTI_REGEX_GROUPS], end[DTI_REGEX_GROUPS];
+};
+enum dti_status dti_regex_capture(const struct dti_regex_program *program, const char *name,
+                                  size_t length, struct dti_regex_groups *ret, bool *ret_found,
+                                  struct dti_error *reterr);
 
 static inline bool dti_regex_set_has(const struct dti_regex_set *set, unsigned char byte)
 {

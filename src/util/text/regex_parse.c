@@ -120,6 +120,17 @@ static struct dti_regex_piece read_set(struct dti_regex_parser *parser)
 
 static struct dti_regex_piece read_alternatives(struct dti_regex_parser *parser);
 
+/* Notes where a group begins and ends. */
+static struct dti_regex_piece saved(struct dti_regex_parser *parser, struct dti_regex_piece piece,
+                                    unsigned number)
+{
+    const struct dti_regex_piece begin =
+        dti_regex_single(parser, DTI_NODE_SAVE, (uint8_t)(2 * number), 0);
+    const struct dti_regex_piece end =
+        dti_regex_single(parser, DTI_NODE_SAVE, (uint8_t)(2 * number + 1), 0);
+    return dti_regex_then(parser, dti_regex_then(parser, begin, piece), end);
+}
+
 /* After the parenthesis. Extensions that start with (? and the like are refused by name. */
 static struct dti_regex_piece read_group(struct dti_regex_parser *parser)
 {
@@ -131,8 +142,13 @@ static struct dti_regex_piece read_group(struct dti_regex_parser *parser)
         {"?#", "a comment"},       {"?", "flags"},
     };
     const size_t left = (size_t)(parser->end - parser->at);
+    unsigned number = 0;
     if (left >= 2 && memcmp(parser->at, "?:", 2) == 0) {
         parser->at += 2;
+    } else if (left == 0 || *parser->at != '?') {
+        number = parser->program->captures ? ++parser->program->groups : 0;
+        if (number >= DTI_REGEX_GROUPS)
+            dti_regex_unsupported(parser, "more than 9 groups");
     } else {
         for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
             const size_t length = strlen(others[i].begin);
@@ -144,13 +160,13 @@ static struct dti_regex_piece read_group(struct dti_regex_parser *parser)
         dti_regex_unsupported(parser, "more than 50 groups within each other");
     if (parser->status != DTI_OK)
         return (struct dti_regex_piece){.in = 0};
-    const struct dti_regex_piece piece = read_alternatives(parser);
+    struct dti_regex_piece piece = read_alternatives(parser);
     parser->depth--;
     if (parser->at == parser->end)
         dti_regex_fail(parser, "is not a regular expression: a group is not closed");
     else
         parser->at++;
-    return piece;
+    return number > 0 ? saved(parser, piece, number) : piece;
 }
 
 /* Reads one character of the text, which may be several bytes. */
@@ -239,14 +255,19 @@ static bool read_repeat(struct dti_regex_parser *parser, unsigned *ret_least, un
     }
     if (at < parser->end && *at == '+')
         dti_regex_unsupported(parser, "a possessive repetition");
-    at += at < parser->end && *at == '?'; /* lazy: matches the same names */
+    const bool lazy = at < parser->end && *at == '?';
+    if (lazy && parser->program->captures)
+        dti_regex_unsupported(parser, "a lazy repetition");
+    at += lazy; /* matches the same names */
     parser->at = at;
     return true;
 }
 
-/* Makes copies of the item at `from`; one has been read already. */
+/* Makes copies of the item at `from`; one has been read already. groups: how many came before it.
+ */
 static struct dti_regex_piece repeat(struct dti_regex_parser *parser, struct dti_regex_piece first,
-                                     const char *from, unsigned least, unsigned most)
+                                     const char *from, unsigned groups, unsigned least,
+                                     unsigned most)
 {
     const char *const after = parser->at;
     struct dti_regex_piece all = dti_regex_nothing(parser);
@@ -254,6 +275,7 @@ static struct dti_regex_piece repeat(struct dti_regex_parser *parser, struct dti
     bool place;
     for (unsigned i = 0; i < count && parser->status == DTI_OK; i++) {
         parser->at = from;
+        parser->program->groups = i > 0 ? groups : parser->program->groups; /* the same numbers */
         struct dti_regex_piece copy = i == 0 ? first : read_one(parser, &place);
         if (most == ENDLESS && i + 1 == count) { /* the last copy repeats without a limit */
             const uint32_t in = copy.in;
@@ -278,6 +300,7 @@ static bool in_sequence(const struct dti_regex_parser *parser)
 static struct dti_regex_piece read_item(struct dti_regex_parser *parser, bool *repeated)
 {
     const char *const from = parser->at;
+    const unsigned groups = parser->program->groups;
     unsigned least, most;
     bool fixed; /* it cannot be repeated */
     if (read_repeat(parser, &least, &most)) {
@@ -288,7 +311,7 @@ static struct dti_regex_piece read_item(struct dti_regex_parser *parser, bool *r
     }
     const struct dti_regex_piece piece = read_one(parser, &fixed);
     *repeated = !fixed && parser->status == DTI_OK && read_repeat(parser, &least, &most);
-    return *repeated ? repeat(parser, piece, from, least, most) : piece;
+    return *repeated ? repeat(parser, piece, from, groups, least, most) : piece;
 }
 
 static struct dti_regex_piece read_sequence(struct dti_regex_parser *parser)
@@ -341,6 +364,15 @@ static void read_regex(struct dti_regex_parser *parser, enum dti_regex_kind kind
     }
 }
 
+/* The whole pattern at once: its alternatives stay in order, which decides what groups match. */
+static void read_captures(struct dti_regex_parser *parser, enum dti_regex_kind kind, uint32_t id)
+{
+    const uint32_t root = dti_regex_root(parser, 0);
+    const struct dti_regex_piece piece = read_alternatives(parser);
+    dti_regex_branch(parser, root, piece.in);
+    accept(parser, piece.out, kind, id);
+}
+
 /* WILDCARD: * and ? are wildcards. END: all characters are literal, after any prefix. */
 static void read_wildcards(struct dti_regex_parser *parser, enum dti_regex_kind kind, uint32_t id)
 {
@@ -373,7 +405,9 @@ enum dti_status dti_regex_parse(struct dti_regex_program *program, enum dti_rege
         .program = program, .at = text, .end = text + length, .reterr = reterr};
     const uint32_t before = program->count;
     program->bytes += length;
-    if (kind == DTI_REGEX_WILDCARD || kind == DTI_REGEX_END)
+    if (program->captures)
+        read_captures(&parser, kind, id);
+    else if (kind == DTI_REGEX_WILDCARD || kind == DTI_REGEX_END)
         read_wildcards(&parser, kind, id);
     else
         read_regex(&parser, kind, id);

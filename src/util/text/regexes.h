@@ -5,7 +5,8 @@
  * length of the name times the total length of the patterns, and memory is bounded. Shared
  * prefixes of patterns are matched once.
  *
- * DTI_REGEX_START and DTI_REGEX_PART take a subset of Python's regular expressions: characters,
+ * DTI_REGEX_START, DTI_REGEX_PART and DTI_REGEX_WHOLE take a subset of Python's regular
+ * expressions: characters,
  * ., sets [a-z_] and [^.], groups (...) and (?:...), |, * + ? {m} {m,} {,n} {m,n} up to 1000,
  * the same with ? after it, ^ and $, escapes of other characters, \d \w \s \D \W \S, \a \t \n \v
  * \f \r. They have the meaning that re.match() gives them, except that \d, \w and \s match only
@@ -21,6 +22,7 @@ enum dti_regex_kind {
     DTI_REGEX_PART,     /* the same, but the match ends before or after a dot, or at the end */
     DTI_REGEX_WILDCARD, /* * and ? as in shells; matches the whole name */
     DTI_REGEX_END,      /* not a pattern: the name ends with the text */
+    DTI_REGEX_WHOLE,    /* as the first two, but matches the whole name, as re.fullmatch() does */
 };
 
 struct dti_regexes;

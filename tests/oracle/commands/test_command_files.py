@@ -168,6 +168,7 @@ def judge(figures, a, b, ulp, atol, rtol, what):
     if aa and bb:
         got = Fraction(figures["cosine"]["value"])
         require(abs(got - ab / root(aa * bb)) <= SUMS, what, "cosine", figures["cosine"]["text"])
+        close(figures["nmse"], sum(d * d for d in differences) / aa, what + " nmse")
     if ulp:
         steps = max(abs(place(ulp, x) - place(ulp, y)) for x, y in finite)
         close(figures["max_ulp"], steps, what + " max_ulp")
@@ -252,6 +253,8 @@ def model_against_bf16(folder):
         if difference.any():
             ratio = 10 * math.log10((a * a).sum() / (difference * difference).sum())
             require(abs(figures["sqnr_db"]["value"] - ratio) < 1e-9, name, "numpy sqnr", ratio)
+        nmse = (difference * difference).sum() / (a * a).sum()
+        require(abs(figures["nmse"]["value"] - nmse) <= 1e-12 * nmse, name, "numpy nmse", nmse)
         cosine = (a * b).sum() / math.sqrt((a * a).sum() * (b * b).sum())
         require(abs(figures["cosine"]["value"] - cosine) < 1e-12, name, "numpy cosine", cosine)
     print("numpy says the same")

@@ -113,7 +113,7 @@ def draw_options(rng, name):
     affine = name not in BLOCKS
     like = rng.choice(["torch", "onnx", None, None])
     if name.startswith("mx"):
-        how["mx_scale"] = rng.choice(["floor", "ceil", "rceil", "even"])
+        how["mx_scale"] = rng.choice(["floor", "ceil", "rceil", "even", "rfloor"])
         return (["--mx-scale", how["mx_scale"]] if rng.random() < 0.9 or how["mx_scale"] != "floor"
                 else []), how
     if name in ("q8_0", "q4_0"):
@@ -128,7 +128,7 @@ def draw_options(rng, name):
     if name == "nvfp4":
         kind = rng.choice(["auto", "none", "given", ""])
         how["tensor_from"] = kind or "auto"
-        how["nv_scale"] = rng.choice(["six", "four-six"])
+        how["nv_scale"] = rng.choice(["six", "four-six", "unrounded"])
         words += ["--nv-scale", how["nv_scale"]] if how["nv_scale"] != "six" or rng.random() < 0.5 else []
         if kind == "given":
             how["tensor"] = fp32(Fraction(rng.uniform(1e-4, 2)))
@@ -294,7 +294,7 @@ def judge_run(rng, name):
     try:
         if name == "nvfp4" and how["tensor_from"] == "auto":
             finite = [abs(x) for x in numbers if math.isfinite(x)]
-            how["tensor"] = fp32(Fraction(max(finite, default=0.0)) / (2688 if how["nv_scale"] == "six" else 1536)) or 1.0
+            how["tensor"] = fp32(Fraction(max(finite, default=0.0)) / (1536 if how["nv_scale"] == "four-six" else 2688)) or 1.0
         if name == "nvfp4":
             is_number(result["tensor_scale"], how.get("tensor", 1.0), "tensor scale")
         length = BLOCKS[name][3] if name in BLOCKS else how.get("block", count)

@@ -199,10 +199,11 @@ def judge_cases():
         case("F32", [2, length], dtype, specials=True)
         if model.FORMATS[model.BLOCKS[dtype][1]].width < 8:
             case("F32", [2, length], dtype, high=True)
-    for rule in ("ceil", "rceil", "even"):
+    for rule in ("ceil", "rceil", "even", "rfloor"):
         case("F32", [3, 64], "mxfp4", how={"mx_scale": rule}, words=["--mx-scale", rule])
     for layout in ("compressed-tensors", "modelopt"):
         case("F32", [9, 64], "nvfp4", layout=layout, how={"nv_scale": "four-six"}, words=["--nv-scale", "four-six"])
+        case("F32", [9, 64], "nvfp4", layout=layout, how={"nv_scale": "unrounded"}, words=["--nv-scale", "unrounded"])
     case("F32", [4, 32], "int8", layout="modelopt", per="channel")
     case("F32", [4, 32], "fp8_e4m3fn", layout="modelopt")
     for dtype in ("mxfp8_e4m3", "mxfp4", "nvfp4"):

@@ -194,7 +194,7 @@ def block_numbers(tally, probe, count):
         fixed += [[x, 0.0] for m in range(1, 8) for x in model.neighbours(2 - 2.0**-m)]
         tensors = [1.0] if family != "nv" else \
             [1.0, 1 / 2688, abs(model.any_number(rng)) or 1.0, 2.0**-149, 2.0**-128, 2.0**-127, rng.uniform(1e-4, 1), 1e-30]
-        for rule in range({"mx": 4, "nv": 2}.get(family, 1)):
+        for rule in range({"mx": 5, "nv": 3}.get(family, 1)):
             for division in range(3) if family in ("nv", "nf") else (0,):
                 for tensor in map(model.near, tensors):
                     for length in (most, 2, rng.randint(3, most - 1), 1):
@@ -211,7 +211,7 @@ def block_numbers(tally, probe, count):
 def tensor_scales(tally, probe, count):
     rng = model.generator("tensor")
     numbers = [abs(model.any_number(rng)) for _ in range(count)] + [0.0, 2.0**-149, 2.0**-138, 2688.0, model.LARGEST, math.inf]
-    for rule, most in (model.SIX, 2688.0), (model.FOUR_SIX, 1536.0):
+    for rule, most in (model.SIX, 2688.0), (model.FOUR_SIX, 1536.0), (model.UNROUNDED, 2688.0):
         got = ask(probe, [(f"tensor_scale {rule} {len(numbers)}", words(bits(x) for x in numbers))])
         for g, x in zip(got, numbers):
             want = model.divide(x, most) if math.isfinite(x) else 1.0

@@ -177,11 +177,11 @@ def by_options():
         if made("a.safetensors", *case):
             expect(" ".join(case), "a.safetensors", "b.safetensors", again=LONG)
     TALLY.part("options of cast")
-    cases = [("quant", name, "--mx-scale", rule) for rule in ("floor", "ceil", "rceil", "even")
+    cases = [("quant", name, "--mx-scale", rule) for rule in ("floor", "ceil", "rceil", "even", "rfloor")
              for name in ("mxfp8_e4m3", "mxfp8_e5m2", "mxfp6_e3m2", "mxfp6_e2m3", "mxfp4", "mxint8")]
     for rule in ("true", "reciprocal", "exact"):
         cases += [("quant", "nvfp4", "--division", rule, "--nv-scale", scale, "--tensor-scale", tensor)
-                  for scale in ("six", "four-six") for tensor in ("auto", "none")]
+                  for scale in ("six", "four-six", "unrounded") for tensor in ("auto", "none")]
         cases += [("quant", name, "--division", rule, *more) for name in ("nf4", "bnb_fp4")
                   for more in ((), ("--layout", "bitsandbytes"), ("--layout", "bitsandbytes", "--nested-absmax"))]
     cases += [("quant", "mxfp4", "--packing", "high"), ("quant", "q8_0"), ("quant", "q4_0"),

@@ -14,7 +14,7 @@ import warnings
 import harness
 
 warnings.simplefilter("ignore")
-START, PART, WILDCARD, END = range(4)
+START, PART, WILDCARD, END, WHOLE, GROUPS = range(6)
 LETTERS = "ab.1_"
 BOUNDARY = r"(?:(?<=\.)|(?=\.|$))"
 probe, long = sys.argv[1], "--long" in sys.argv
@@ -84,16 +84,33 @@ def real():
 
 
 def truth(kind, pattern, text):
-    """Whether it matches; None: Python refuses it."""
+    """Whether it matches, or the places of its groups; None: Python refuses it."""
     if kind == END:
         return text.endswith(pattern)
     if kind == WILDCARD:
         return fnmatch.fnmatchcase(text, pattern)
     try:
-        re.compile(pattern)
+        if re.compile(pattern).groups > 9 and kind == GROUPS:
+            return None
+        if kind in (WHOLE, GROUPS):
+            found = re.fullmatch(pattern, text)
+            return found is not None if kind == WHOLE else places(found, text)
         return re.match(pattern if kind == START else "(?:%s)%s" % (pattern, BOUNDARY), text) is not None
     except (re.error, OverflowError, RecursionError):
         return None
+
+
+def places(found, text):
+    """In bytes, as the probe writes them."""
+    if not found:
+        return "no match"
+    place = [-1 if at < 0 else len(text[:at].encode()) for span in found.regs[1:] for at in span]
+    return "at " + " ".join("%d-%d" % pair for pair in zip(place[::2], place[1::2])) if place else "no groups"
+
+
+def repeats_nothing(pattern):
+    """Whether a group that can match nothing may be repeated: the last turn of such a loop is Python's own."""
+    return bool(re.search(r"\)(?:[*+]|\{\d*,\d*\}|\{[2-9]\})", pattern))
 
 
 def requests():
@@ -101,6 +118,9 @@ def requests():
     for _ in range(60000 if long else 1500 if harness.QUICK else 6000):
         many = [(random.choice([START, START, PART]), alternatives(2)) for _ in range(random.choice([1, 1, 2, 8]))]
         yield name(), many + [(kind, "".join(random.choice("ab.1_*?\u20ac") for _ in range(random.randint(0, 6)))) for kind in (WILDCARD, END)]
+    for _ in range(60000 if long else 1000 if harness.QUICK else 4000):
+        patterns = [alternatives(2) for _ in range(4)]
+        yield name(), [(WHOLE, p) for p in patterns] + [(GROUPS, re.sub(r"(?<=[*+?}])\?", "", p)) for p in patterns]
     for _ in range(30000 if long else 800 if harness.QUICK else 3000):
         yield name(), [(START, noise()) for _ in range(3)]
 
@@ -132,12 +152,17 @@ def answers(line, count):
 
 OUTSIDE = re.compile(r"\(\?|\\[1-9bBAZ0]|[*+?}]\+|\u20ac")
 batch = list(requests())
-checked = refused = wrong = matches = 0
+checked = refused = wrong = matches = captured = 0
 for (text, patterns), line in zip(batch, ask(batch)):
     for (kind, pattern), got in zip(patterns, answers(line, len(patterns))):
         want = truth(kind, pattern, text)
         checked += 1
-        if isinstance(got, str):
+        if kind == GROUPS and not repeats_nothing(pattern):
+            captured += 1
+            ok = got == want or want is None or ("not supported" in got and OUTSIDE.search(pattern) is not None)
+        elif kind == GROUPS:
+            ok = True
+        elif isinstance(got, str):
             refused += 1
             ok = want is None or ("not supported" in got and OUTSIDE.search(pattern))
         else:
@@ -162,5 +187,6 @@ else:
                 if should_convert_module(text, [pattern]) != (not (want or text.endswith(pattern))):
                     wrong += 1
     print("%d answers of transformers" % theirs)
+print("%d places of groups" % captured)
 print("%d answers, %d of them matches, %d refused, %d different" % (checked, matches, refused, wrong))
 sys.exit(wrong > 0)

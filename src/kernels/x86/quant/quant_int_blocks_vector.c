@@ -204,6 +204,9 @@ void VECTOR_NAME(dti_quantize_mxint8)(const struct dti_block_args *args, void *c
     case DTI_MX_EVEN:
         c.carry = lanes_of(0x10000);
         break;
+    case DTI_MX_RFLOOR: /* one exponent less than the others: no addition gives it */
+        VECTOR_NAME(dti_quantize_blocks)(args, codes, scales, x, n, count);
+        return;
     }
     tiles_run(job, &c, args, codes, scales, x, n, count);
 }

@@ -19,7 +19,7 @@ static struct mx mx_init(const struct dti_block_args *args)
 {
     const struct dti_encoder *e = &args->parts->encoder;
     const uint32_t max = dti_small_value(e, (uint32_t)e->max_magnitude), mantissa = 0x7fffff;
-    uint32_t carry = 0;
+    uint32_t carry = 0, less = 0;
     struct mx c = {.rounding = rounding_init(e)};
     switch (args->recipe->mx) {
     case DTI_MX_FLOOR:
@@ -33,9 +33,13 @@ static struct mx mx_init(const struct dti_block_args *args)
     case DTI_MX_EVEN:
         carry = UINT32_C(1) << (22 - e->man_bits);
         break;
+    case DTI_MX_RFLOOR: /* 1 less, unless the mantissa reaches that of the largest element */
+        carry = mantissa + 1 - (max & mantissa);
+        less = 1;
+        break;
     }
     c.carry = lanes_of(carry);
-    c.emax = lanes_of((max >> 23) - 127);
+    c.emax = lanes_of((max >> 23) - 127 + less);
     return c;
 }
 
