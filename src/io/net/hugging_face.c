@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/net/remote.h"
 #include "io/net/remote_file.h"
 #include "util/run/allocate.h"
 #include "util/run/process_environment.h"
@@ -34,23 +35,25 @@ static const struct pin *find(const char *path)
     return NULL;
 }
 
-/* Length up to and including the slash after the model's name. */
+/* Length of "hf://org/model@revision", without a slash. */
 static size_t model_length(const char *path)
 {
     size_t length = strlen("hf://");
-    for (int parts = 0; parts < 2; parts++)
-        length += strcspn(path + length, "/") + 1;
+    length += strcspn(path + length, "/");
+    if (path[length] == '/')
+        length += 1 + strcspn(path + length + 1, "/");
     return length;
 }
 
 static struct pin *make(const char *path, const char *commit)
 {
     const size_t length = model_length(path);
-    struct pin *const pin = dti_calloc(1, sizeof *pin + length);
+    struct pin *const pin = dti_calloc(1, sizeof *pin + length + 1);
     if (pin) {
         memcpy(pin->commit, commit, strlen(commit));
         memcpy(pin->model, path, length);
-        pin->length = length;
+        pin->model[length] = '/';
+        pin->length = length + 1;
     }
     return pin;
 }
@@ -83,8 +86,8 @@ enum dti_status dti_hf_token(struct dti_remote *remote, struct dti_error *reterr
     return remote->token ? DTI_OK : dti_no_memory(reterr);
 }
 
-enum dti_status dti_hf_address(struct dti_remote *remote, const char **ret_why,
-                               struct dti_error *reterr)
+/* The endpoint, checked: addresses follow it. */
+static enum dti_status find_endpoint(const char **ret, struct dti_error *reterr)
 {
     const char *endpoint = dti_environment("HF_ENDPOINT");
     struct dti_address address;
@@ -98,10 +101,75 @@ enum dti_status dti_hf_address(struct dti_remote *remote, const char **ret_why,
         return dti_fail(reterr, DTI_BAD_ENVIRONMENT,
                         "environment variable HF_ENDPOINT is no address: %s", why);
     dti_address_free(&address);
+    *ret = endpoint;
+    return DTI_OK;
+}
+
+enum dti_status dti_hf_address(struct dti_remote *remote, const char **ret_why,
+                               struct dti_error *reterr)
+{
+    const char *endpoint;
+    const enum dti_status status = find_endpoint(&endpoint, reterr);
+    if (status != DTI_OK)
+        return status;
     pthread_mutex_lock(&pins.lock);
     const struct pin *const pin = find(remote->shown);
     pthread_mutex_unlock(&pins.lock);
     dti_address_free(&remote->start);
     *ret_why = dti_address_of_hf(&remote->start, remote->shown, endpoint, pin ? pin->commit : NULL);
     return DTI_OK;
+}
+
+enum { DESCRIPTION_MOST = 32 << 20 }; /* bytes: models with 100,000 files have a few MB */
+
+/* Everything that a request of the description needs; its error is final. */
+static enum dti_status prepare(struct dti_remote *remote, const char *model,
+                               struct dti_error *reterr)
+{
+    struct dti_error error;
+    const char *endpoint, *why = NULL;
+    size_t length = strlen(model);
+    length -= length > 0 && model[length - 1] == '/';
+    remote->shown = dti_strndup(model, length);
+    remote->of_hf = true;
+    if (!remote->shown)
+        return dti_no_memory(reterr);
+    enum dti_status status = find_endpoint(&endpoint, reterr);
+    if (status == DTI_OK)
+        why = dti_address_of_hub(&remote->start, remote->shown, endpoint);
+    if (why == dti_address_no_memory)
+        return dti_no_memory(reterr);
+    if (why)
+        return dti_remote_fail(remote, why, reterr);
+    if (status == DTI_OK)
+        status = dti_hf_token(remote, reterr);
+    if (status != DTI_OK)
+        return status;
+    status = dti_curl_load(&remote->curl, &error);
+    if (status == DTI_NO_MEMORY)
+        return dti_no_memory(reterr);
+    return status == DTI_OK
+               ? DTI_OK
+               : dti_fail(reterr, status, "reading addresses needs libcurl: %s", error.text);
+}
+
+enum dti_status dti_hub_describe(const char *model, struct dti_buffer *ret,
+                                 struct dti_error *reterr)
+{
+    struct dti_remote *const remote = dti_calloc(1, sizeof *remote);
+    size_t size = 0;
+    if (!remote)
+        return dti_no_memory(reterr);
+    pthread_mutex_init(&remote->lock, NULL);
+    remote->file.size = remote->linked.size = UINT64_MAX;
+    enum dti_status status = prepare(remote, model, reterr);
+    if (status == DTI_OK && !dti_buffer_reserve(ret, DESCRIPTION_MOST))
+        status = dti_no_memory(reterr);
+    if (status == DTI_OK)
+        status =
+            dti_remote_document(remote, ret->data + ret->length, DESCRIPTION_MOST, &size, reterr);
+    if (status == DTI_OK)
+        ret->length += size;
+    dti_remote_free(remote);
+    return status;
 }

@@ -60,6 +60,10 @@ enum dti_status dti_remote_fetch(struct dti_remote *remote, char *bytes, size_t 
 enum dti_status dti_remote_first(struct dti_remote *remote, char *bytes, size_t size,
                                  size_t *ret_size, int *ret_status, struct dti_error *reterr);
 
+/* Reads a document that is not served in ranges, of at most `size` bytes. */
+enum dti_status dti_remote_document(struct dti_remote *remote, char *bytes, size_t size,
+                                    size_t *ret_size, struct dti_error *reterr);
+
 /* Reports "cannot read LABEL: WHY". */
 enum dti_status dti_remote_fail(const struct dti_remote *remote, const char *why,
                                 struct dti_error *reterr);
