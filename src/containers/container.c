@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "containers/containers.h"
-#include "containers/sharded/hub_model.h"
 #include "io/net/remote.h"
 #include "util/run/allocate.h"
 #include "util/text/ascii.h"

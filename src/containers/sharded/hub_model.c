@@ -2,11 +2,11 @@
  *
  * Chooses a file of a model on the hub from the list of its files. As in a folder, formats that
  * are read without a pickle come first. The hub's answer is untrusted. */
-#include "containers/sharded/hub_model.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "containers/containers.h"
 #include "containers/sharded/sharded.h"
 #include "io/net/remote.h"
 #include "util/text/ascii.h"
@@ -64,12 +64,6 @@ static size_t choose(const char *const *names, size_t count, const struct rank *
     return found;
 }
 
-size_t dti_hub_choose_name(const char *const *names, size_t count, size_t *ret_several)
-{
-    const struct rank *rank;
-    return choose(names, count, &rank, ret_several);
-}
-
 struct listing {
     struct dti_opening opening;
     struct dti_json_reader json;
@@ -95,9 +89,9 @@ static bool skip(struct listing *list, enum dti_json_token first)
 
 static bool refuse_form(struct listing *list)
 {
-    return dti_opening_refuse(&list->opening,
-                              ": the hub's answer has no list of files, \"siblings\" with names "
-                              "\"rfilename\"");
+    return dti_opening_refuse(
+        &list->opening,
+        ": the hub's answer has no list of files (siblings, each with an rfilename)");
 }
 
 /* Keeps a name of printable characters; others name no file of a model. */

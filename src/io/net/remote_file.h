@@ -41,6 +41,8 @@ void dti_remote_keep(struct dti_remote *remote);
 void dti_remote_release(struct dti_remote *remote);
 void dti_remote_free(struct dti_remote *remote);
 
+/* The hub's address, checked. Fails with DTI_BAD_ENVIRONMENT, DTI_NO_MEMORY. */
+enum dti_status dti_hf_endpoint(const char **ret, struct dti_error *reterr);
 /* Resolves an hf:// address to remote->start, at the model's pinned commit once that is known.
  * *ret_why: why it is invalid. Fails with DTI_BAD_ENVIRONMENT, DTI_NO_MEMORY. */
 enum dti_status dti_hf_address(struct dti_remote *remote, const char **ret_why,
