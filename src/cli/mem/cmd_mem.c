@@ -11,8 +11,8 @@
 #include "util/text/ascii.h"
 #include "util/text/nearest.h"
 
-/* A dtype, a block format or a type of GGUF. */
-static enum dti_status look_up(const char *name, struct dti_mem_size *ret, struct dti_error *reterr)
+enum dti_status dti_mem_look_up(const char *name, struct dti_mem_size *ret,
+                                struct dti_error *reterr)
 {
     struct dti_nearest nearest;
     struct dti_error error;
@@ -40,8 +40,11 @@ static enum dti_status look_up(const char *name, struct dti_mem_size *ret, struc
     return status;
 }
 
-/* "bf16,mxfp4" */
-static enum dti_status add_dtypes(struct mem_job *job, const char *list, struct dti_error *reterr)
+enum dti_status dti_mem_each_dtype(const struct mem_job *job, const char *list,
+                                   enum dti_status (*add)(struct dti_mem *mem,
+                                                          const struct dti_mem_size *size,
+                                                          struct dti_error *reterr),
+                                   struct dti_mem *mem, struct dti_error *reterr)
 {
     for (const char *at = list;; at++) {
         const size_t length = strcspn(at, ",");
@@ -49,18 +52,23 @@ static enum dti_status add_dtypes(struct mem_job *job, const char *list, struct 
         struct dti_mem_size size;
         if (length < sizeof name)
             memcpy(name, at, length);
-        enum dti_status status = look_up(length < sizeof name ? name : at, &size, reterr);
+        enum dti_status status = dti_mem_look_up(length < sizeof name ? name : at, &size, reterr);
         if (status != DTI_OK)
             return status;
         if (size.note)
             dti_warn(job->cx, "%s", size.note);
-        status = dti_mem_add_size(&job->mem, &size, reterr);
+        status = add(mem, &size, reterr);
         if (status != DTI_OK)
             return status;
         at += length;
         if (*at == '\0')
             return DTI_OK;
     }
+}
+
+static enum dti_status add_dtypes(struct mem_job *job, const char *list, struct dti_error *reterr)
+{
+    return dti_mem_each_dtype(job, list, dti_mem_add_size, &job->mem, reterr);
 }
 
 /* Whether a word is a list of dtypes, judged by its first name, which may be ambiguous. */
@@ -73,7 +81,7 @@ static bool names_dtype(const char *word)
     if (length >= sizeof name)
         return false;
     memcpy(name, word, length);
-    return look_up(name, &size, &error) != DTI_UNKNOWN_DTYPE;
+    return dti_mem_look_up(name, &size, &error) != DTI_UNKNOWN_DTYPE;
 }
 
 static enum dti_status add_word(struct mem_job *job, const char *word, struct dti_error *reterr)
@@ -82,6 +90,8 @@ static enum dti_status add_word(struct mem_job *job, const char *word, struct dt
     const bool first = mem->operand_count == 0;
     if (dti_mem_is_amount(word))
         return dti_mem_add_amount(mem, word, reterr);
+    if (dti_mem_is_config(word))
+        return dti_mem_add_config(mem, word, reterr);
     const bool dtype = names_dtype(word);
     if (dtype && !first)
         return add_dtypes(job, word, reterr);
@@ -107,8 +117,14 @@ static enum dti_status check_selection(const struct mem_job *job, struct dti_err
     const struct dti_mem *const mem = &job->mem;
     const char *const option = args->mem.only ? "--only" : args->mem.keep ? "--keep" : NULL;
     bool files = false;
-    for (size_t i = 0; i < mem->operand_count; i++)
+    for (size_t i = 0; i < mem->operand_count; i++) {
         files |= mem->operands[i].kind == DTI_MEM_FILE;
+        if (mem->operands[i].kind == DTI_MEM_CONFIG && !mem->cache)
+            return dti_fail(reterr, DTI_USAGE,
+                            "%s describes a model and holds no numbers; --context TOKENS computes "
+                            "the cache of that model",
+                            DTI_QUOTED(mem->operands[i].text, strlen(mem->operands[i].text)));
+    }
     if (option && !files)
         return dti_fail(reterr, DTI_USAGE, "%s is for tensors of files; leave it out", option);
     if (args->mem.only && mem->item_count == 0)
@@ -132,7 +148,8 @@ static enum dti_status read_operands(struct mem_job *job, char **words, int coun
                         "nothing to store; give a count, a shape or a file, as in 'dtinfo mem 7B "
                         "bf16'");
     if (args->input)
-        status = dti_mem_add_file(mem, args->input, reterr);
+        status = (dti_mem_is_config(args->input) ? dti_mem_add_config
+                                                 : dti_mem_add_file)(mem, args->input, reterr);
     for (int i = 0; i < count && status == DTI_OK; i++)
         status = add_word(job, words[i], reterr);
     for (size_t i = 0; i < mem->operand_count && status == DTI_OK; i++) {
@@ -146,7 +163,7 @@ static enum dti_status read_operands(struct mem_job *job, char **words, int coun
                         mem->amounts ? "the amount" : "the file");
     if (status == DTI_OK && args->dtype)
         status = add_dtypes(job, args->dtype, reterr);
-    if (status == DTI_OK && mem->size_count == 0)
+    if (status == DTI_OK && mem->size_count == 0 && mem->operands[0].kind != DTI_MEM_CONFIG)
         status = dti_mem_add_ladder(mem, reterr);
     return status;
 }
@@ -394,6 +411,14 @@ static const struct dti_option options[] = {
         "with --train: dtype of the master weights (default fp32 if the weights are narrower)"),
     OPT_DTYPE(0, "states", struct mem_args, mem.states, "DTYPE",
               "with --train: dtype of the optimizer states (default fp32)"),
+    OPT_TEXT(0, "context", struct mem_args, context, "TOKENS",
+             "include the cache for that many tokens, such as 32k (k is 1024)", .matters = true),
+    OPT_UINT(0, "batch", struct mem_args, batch, batch_given, 1, 1 << 20, "N",
+             "sequences that the cache is for (default 1)", .matters = true),
+    OPT_DTYPE(0, "kv-dtype", struct mem_args, kv_dtype, "DTYPE,...",
+              "dtypes of the cache (default that of the model; gguf: fp16)", .matters = true),
+    OPT_TEXT(0, "kv-like", struct mem_args, kv_like, "TYPE",
+             "compute the cache by the rule of this type of models, such as llama"),
     OPT_LIST(0, "fit", struct mem_args, mem.fit, "DEVICE|BYTES", some_capacities,
              "show what fits into a device's free memory, into 80GB or 24GiB, or into 8x80GB",
              .matters = true),
@@ -429,9 +454,13 @@ static enum dti_status gather(struct mem_job *job, char **operands, int operand_
     job->mem.notes = job->source.notes;
     job->mem.note_count = job->source.note_count;
     if (status == DTI_OK)
+        status = dti_mem_read_cache(job, reterr);
+    if (status == DTI_OK)
         status = read_operands(job, operands, operand_count, reterr);
     if (status == DTI_OK)
         status = args->train ? add_trainings(job, reterr) : dti_mem_sum(&job->mem, reterr);
+    if (status == DTI_OK)
+        status = dti_mem_sum_cache(job, reterr);
     return status == DTI_OK ? read_capacity(job, reterr) : status;
 }
 
@@ -449,6 +478,7 @@ static enum dti_status run_mem(const void *args, char **operands, int operand_co
         status = cx->output == DTI_OUTPUT_HUMAN ? dti_mem_human(cx, &job->mem, reterr)
                                                 : DTI_ANSWER(cx, mem, &job->mem, reterr);
     dti_mem_free(&job->mem);
+    dti_mem_cache_free(&job->cache);
     dti_free(job);
     if (status == DTI_OK && !any)
         return dti_fail(reterr, DTI_ANSWER_NO, "%s", ""); /* the answer shows how much is missing */
@@ -458,14 +488,17 @@ static enum dti_status run_mem(const void *args, char **operands, int operand_co
 const struct dti_command dti_command_mem = {
     .name = "mem",
     .group = "ask",
-    .summary = "show the memory of numbers in any dtype, for storage or training",
+    .summary = "show the memory of numbers in any dtype, for storage, serving or training",
     .reads = true,
     .synopsis = "COUNT|SHAPE|FILE... [DTYPE,...]",
     .details = "COUNT is 7B, 1.5B, 176e9, 350M or 2^20 (K, M, B and T are 1e3, 1e6, 1e9,\n"
                "1e12); SHAPE is 32x1024x4096 or 32,1024,4096; FILE is a file of tensors, the\n"
                "index of a sharded checkpoint or its folder; only headers are read. Several\n"
                "operands are added up. DTYPE is any dtype, block format or type of GGUF, such\n"
-               "as q4_k; the default is a selection. -v lists the tensors of files. -q prints\n"
+               "as q4_k; the default is a selection. With --context, what the model keeps of its\n"
+               "context counts, too, as its config.json or its gguf describes it; a config.json\n"
+               "alone has the cache alone; -v shows the formula of each layer. -v lists the "
+               "tensors of files. -q prints\n"
                "only the bytes, or with --fit the names of what fits. If nothing fits, the\n"
                "exit code is 1, and the answer says how many devices hold it.",
     .examples = "dtinfo mem 7B\n"
@@ -474,7 +507,8 @@ const struct dti_command dti_command_mem = {
                 "dtinfo mem 7B --train adam --dtype bf16\n"
                 "dtinfo mem 7B --fit 24GiB\n"
                 "dtinfo mem 176e9 bf16,int8 --fit 8x80GB\n"
-                "dtinfo mem model.safetensors mxfp4 --keep '*norm*'\n",
+                "dtinfo mem model.safetensors mxfp4 --keep '*norm*'\n"
+                "dtinfo mem hf://org/model --context 32k --batch 4 --kv-dtype fp8 --fit 80GB\n",
     .schema = "dtinfo.mem/1",
     .operands = DTI_OPERANDS_VALUE_FORMAT,
     .options = options,
