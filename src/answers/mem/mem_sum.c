@@ -441,9 +441,9 @@ enum dti_status dti_mem_add_ladder(struct dti_mem *mem, struct dti_error *reterr
     enum dti_status status = DTI_OK;
     if (mem->train)
         return add_dtype(mem, training_dtype(mem), reterr);
+    mem->ladder = true;
     if (mem->cache) /* of a model that is served */
         return dti_mem_add_size(mem, &(struct dti_mem_size){.as_stored = true}, reterr);
-    mem->ladder = true;
     if (!mem->amounts)
         status = dti_mem_add_size(mem, &(struct dti_mem_size){.as_stored = true}, reterr);
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes && status == DTI_OK; i++)

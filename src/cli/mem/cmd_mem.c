@@ -9,62 +9,6 @@
 #include "util/checked.h"
 #include "util/run/allocate.h"
 #include "util/text/ascii.h"
-#include "util/text/nearest.h"
-
-enum dti_status dti_mem_look_up(const char *name, struct dti_mem_size *ret,
-                                struct dti_error *reterr)
-{
-    struct dti_nearest nearest;
-    struct dti_error error;
-    *ret = (struct dti_mem_size){.note = NULL};
-    if (dti_stored_find(name, &ret->as))
-        return DTI_OK;
-    const enum dti_status status = dti_format_lookup(name, &ret->as.format, &ret->note, &error);
-    if (status == DTI_OK)
-        return DTI_OK;
-    dti_nearest_init(&nearest, name, strlen(name));
-    for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++)
-        dti_nearest_offer(&nearest, dti_format_get((enum dti_dtype)id)->name);
-    for (size_t i = 0; i < dti_block_format_count; i++)
-        dti_nearest_offer(&nearest, dti_block_formats[i].name);
-    for (unsigned i = 0; i < DTI_GGUF_BLOCKS_COUNT; i++)
-        dti_nearest_offer(&nearest, dti_gguf_type_of((enum dti_gguf_blocks)i)->word);
-    if (status != DTI_UNKNOWN_DTYPE || nearest.count == 0) {
-        if (reterr)
-            *reterr = error;
-        return status;
-    }
-    (void)dti_fail_word(reterr, status, name, strlen(name), "unknown dtype %s",
-                        DTI_QUOTED(name, strlen(name)));
-    dti_nearest_suggest(&nearest, reterr);
-    return status;
-}
-
-enum dti_status dti_mem_each_dtype(const struct mem_job *job, const char *list,
-                                   enum dti_status (*add)(struct dti_mem *mem,
-                                                          const struct dti_mem_size *size,
-                                                          struct dti_error *reterr),
-                                   struct dti_mem *mem, struct dti_error *reterr)
-{
-    for (const char *at = list;; at++) {
-        const size_t length = strcspn(at, ",");
-        char name[128] = "";
-        struct dti_mem_size size;
-        if (length < sizeof name)
-            memcpy(name, at, length);
-        enum dti_status status = dti_mem_look_up(length < sizeof name ? name : at, &size, reterr);
-        if (status != DTI_OK)
-            return status;
-        if (size.note)
-            dti_warn(job->cx, "%s", size.note);
-        status = add(mem, &size, reterr);
-        if (status != DTI_OK)
-            return status;
-        at += length;
-        if (*at == '\0')
-            return DTI_OK;
-    }
-}
 
 static enum dti_status add_dtypes(struct mem_job *job, const char *list, struct dti_error *reterr)
 {
@@ -495,20 +439,18 @@ const struct dti_command dti_command_mem = {
                "1e12); SHAPE is 32x1024x4096 or 32,1024,4096; FILE is a file of tensors, the\n"
                "index of a sharded checkpoint or its folder; only headers are read. Several\n"
                "operands are added up. DTYPE is any dtype, block format or type of GGUF, such\n"
-               "as q4_k; the default is a selection. With --context, what the model keeps of its\n"
-               "context counts, too, as its config.json or its gguf describes it; a config.json\n"
-               "alone has the cache alone; -v shows the formula of each layer. -v lists the "
-               "tensors of files. -q prints\n"
-               "only the bytes, or with --fit the names of what fits. If nothing fits, the\n"
-               "exit code is 1, and the answer says how many devices hold it.",
+               "as q4_k; the default is a selection. With --context, what a model keeps of its\n"
+               "context counts, too, as its config.json or its gguf describes it; config.json\n"
+               "alone has the cache alone. -v lists the tensors of files, and the formula of a\n"
+               "cache. -q prints only the bytes, or with --fit the names of what fits. If\n"
+               "nothing fits, the exit code is 1, and the answer says how many devices hold it.",
     .examples = "dtinfo mem 7B\n"
                 "dtinfo mem 176e9 bf16\n"
                 "dtinfo mem 32x1024x4096 fp32,mxfp4\n"
                 "dtinfo mem 7B --train adam --dtype bf16\n"
                 "dtinfo mem 7B --fit 24GiB\n"
                 "dtinfo mem 176e9 bf16,int8 --fit 8x80GB\n"
-                "dtinfo mem model.safetensors mxfp4 --keep '*norm*'\n"
-                "dtinfo mem hf://org/model --context 32k --batch 4 --kv-dtype fp8 --fit 80GB\n",
+                "dtinfo mem model.safetensors mxfp4 --keep '*norm*'\n",
     .schema = "dtinfo.mem/1",
     .operands = DTI_OPERANDS_VALUE_FORMAT,
     .options = options,

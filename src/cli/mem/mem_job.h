@@ -26,7 +26,7 @@ struct mem_job {
     struct dti_mem_cache cache;
 };
 
-/* A dtype, a block format or a type of GGUF. */
+/* mem_dtypes.c: a dtype, a block format or a type of GGUF. */
 enum dti_status dti_mem_look_up(const char *name, struct dti_mem_size *ret,
                                 struct dti_error *reterr);
 /* Calls add() for each dtype of "bf16,mxfp4", after a warning with its note. */
@@ -45,7 +45,7 @@ bool dti_mem_is_config(const char *word);
 enum dti_status dti_mem_cache_human(const struct dti_context *cx, const struct dti_mem *mem,
                                     struct dti_error *reterr);
 
-/* mem_human.c: a line below a table; three cells: bytes, in powers of two, in powers of ten; "fits,
+/* mem_cells.c: a line below a table; three cells: bytes, in powers of two, in powers of ten; "fits,
  * 1.00 GiB left" or nothing. */
 void dti_mem_put_note(const struct dti_context *cx, const char *text);
 void dti_mem_cell_bytes(struct dti_table *table, uint64_t bytes);

@@ -8,18 +8,19 @@
 #include "util/run/allocate.h"
 #include "util/text/nearest.h"
 
-enum kv_layers { FULL, WINDOW, UPPER, USED, EVERY, CHUNKS, INTERVAL, PERIOD, LISTED, STATE };
-enum kv_keeps { GQA, MLA };
-enum kv_state { NONE, DELTA, MAMBA, MAMBA2, SHORT_CONV };
+enum kv_config_layers { FULL, WINDOW, UPPER, USED, EVERY, CHUNKS, INTERVAL, PERIOD, LISTED, STATE };
+enum kv_config_keeps { GQA, MLA };
+enum kv_config_state { NONE, DELTA, MAMBA, MAMBA2, SHORT_CONV };
 
 static const struct kv_rule {
     const char *type, *source;
-    enum kv_layers layers;
-    enum kv_keeps keeps;
-    enum kv_state state;
-    uint64_t heads, kv_heads, head_dim, window, every;
+    enum kv_config_layers layers;
+    enum kv_config_keeps keeps;
+    enum kv_config_state state;
+    uint64_t heads, kv_heads, head_dim, window, every, shared;
 } rules[] = {
-#define KV_MODEL(type_, layers_, keeps_, state_, heads_, kv_, dim_, window_, every_, source_) \
+#define KV_MODEL(type_, layers_, keeps_, state_, heads_, kv_, dim_, window_, every_, shared_, \
+                 source_)                                                                     \
     {.type = type_,                                                                           \
      .source = "transformers 5.24, models/" source_,                                          \
      .layers = layers_,                                                                       \
@@ -29,14 +30,15 @@ static const struct kv_rule {
      .kv_heads = kv_,                                                                         \
      .head_dim = dim_,                                                                        \
      .window = window_,                                                                       \
-     .every = every_},
+     .every = every_,                                                                         \
+     .shared = shared_},
 #include "files/cache/kv_models.def"
 #undef KV_MODEL
 };
 enum { RULES = sizeof rules / sizeof *rules, LAYERS_MOST = 1 << 16 };
 
 /* One configuration while it is read. */
-struct reading {
+struct kv_config_reading {
     const struct kv_rule *rule;
     struct dti_kv_members *members; /* of the language model */
     struct dti_kv_model *model;
@@ -55,7 +57,8 @@ static const struct kv_rule *find_rule(const char *type)
     return NULL;
 }
 
-static enum dti_status choose_rule(struct reading *work, const char *like, struct dti_error *reterr)
+static enum dti_status choose_rule(struct kv_config_reading *work, const char *like,
+                                   struct dti_error *reterr)
 {
     struct dti_kv_model *const model = work->model;
     const char *const label = work->members->label;
@@ -87,7 +90,7 @@ static enum dti_status choose_rule(struct reading *work, const char *like, struc
 }
 
 /* A number with the default of the rule, which is noted if it is used; 0: it must be there. */
-static enum dti_status number(struct reading *work, const char *names, uint64_t otherwise,
+static enum dti_status number(struct kv_config_reading *work, const char *names, uint64_t otherwise,
                               uint64_t *ret, struct dti_error *reterr)
 {
     if (otherwise > 0 && !dti_kv_find(work->members, names))
@@ -97,7 +100,7 @@ static enum dti_status number(struct reading *work, const char *names, uint64_t 
 }
 
 /* Heads and their width. */
-static enum dti_status read_heads(struct reading *work, struct dti_error *reterr)
+static enum dti_status read_heads(struct kv_config_reading *work, struct dti_error *reterr)
 {
     static const char heads_name[] = "num_attention_heads|n_head";
     const struct kv_rule *const rule = work->rule;
@@ -129,7 +132,7 @@ static enum dti_status read_heads(struct reading *work, struct dti_error *reterr
 }
 
 /* MLA: one row for all heads. */
-static enum dti_status read_latent(struct reading *work, struct dti_error *reterr)
+static enum dti_status read_latent(struct kv_config_reading *work, struct dti_error *reterr)
 {
     uint64_t rank, rope;
     enum dti_status status = number(work, "kv_lora_rank", 0, &rank, reterr);
@@ -142,8 +145,8 @@ static enum dti_status read_latent(struct reading *work, struct dti_error *reter
 }
 
 /* Several numbers that must be there. */
-static enum dti_status numbers(struct reading *work, const char *const *names, size_t count,
-                               uint64_t *ret, struct dti_error *reterr)
+static enum dti_status numbers(struct kv_config_reading *work, const char *const *names,
+                               size_t count, uint64_t *ret, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < count && status == DTI_OK; i++)
@@ -151,8 +154,8 @@ static enum dti_status numbers(struct reading *work, const char *const *names, s
     return status;
 }
 
-static void add_state(struct reading *work, enum dti_kv_kind kind, bool fp32, uint64_t heads,
-                      uint64_t key, uint64_t value)
+static void add_state(struct kv_config_reading *work, enum dti_kv_kind kind, bool fp32,
+                      uint64_t heads, uint64_t key, uint64_t value)
 {
     work->states[work->state_count++] = (struct dti_kv_group){
         .kind = kind, .fp32 = fp32, .heads = heads, .key = key, .value = value};
@@ -160,7 +163,7 @@ static void add_state(struct reading *work, enum dti_kv_kind kind, bool fp32, ui
 
 /* Gated delta rule: a matrix for each head of values, and the inputs of a convolution over queries,
  * keys and values. */
-static enum dti_status read_delta(struct reading *work, struct dti_error *reterr)
+static enum dti_status read_delta(struct kv_config_reading *work, struct dti_error *reterr)
 {
     static const char *const names[] = {"linear_num_key_heads", "linear_key_head_dim",
                                         "linear_num_value_heads", "linear_value_head_dim",
@@ -174,23 +177,29 @@ static enum dti_status read_delta(struct reading *work, struct dti_error *reterr
     return DTI_OK;
 }
 
-/* Mamba keeps a state for each inner channel; Mamba-2's convolution runs over B and C, too. */
-static enum dti_status read_mamba(struct reading *work, bool second, struct dti_error *reterr)
+/* Mamba keeps a state for each inner channel; Mamba-2's convolution runs over B and C, too. States
+ * are in fp32. Models of Mamba layers alone may have another width than expand x hidden_size. */
+static enum dti_status read_mamba(struct kv_config_reading *work, bool second,
+                                  struct dti_error *reterr)
 {
     static const char *const names[] = {"mamba_expand|expand", "hidden_size",
                                         "mamba_d_state|state_size|ssm_state_size",
                                         "mamba_d_conv|conv_kernel", "mamba_n_groups|n_groups"};
-    uint64_t n[5] = {0};
-    const enum dti_status status = numbers(work, names, second ? 5 : 4, n, reterr);
+    static const char own[] = "intermediate_size";
+    const bool given = !second && work->rule->layers == STATE && dti_kv_find(work->members, own);
+    uint64_t n[5] = {0}, inner = 0;
+    enum dti_status status = numbers(work, names, second ? 5 : 4, n, reterr);
+    if (status == DTI_OK && given)
+        status = number(work, own, 0, &inner, reterr);
     if (status != DTI_OK)
         return status;
-    const uint64_t inner = n[0] * n[1];
+    inner = given ? inner : n[0] * n[1];
     add_state(work, DTI_KV_CONV, false, inner + 2 * n[4] * n[2], n[3], 1);
-    add_state(work, DTI_KV_RECURRENT, false, inner, n[2], 1);
+    add_state(work, DTI_KV_RECURRENT, true, inner, n[2], 1);
     return DTI_OK;
 }
 
-static enum dti_status read_short_conv(struct reading *work, struct dti_error *reterr)
+static enum dti_status read_short_conv(struct kv_config_reading *work, struct dti_error *reterr)
 {
     static const char *const names[] = {"hidden_size", "conv_L_cache"};
     uint64_t n[2];
@@ -200,7 +209,7 @@ static enum dti_status read_short_conv(struct reading *work, struct dti_error *r
     return status;
 }
 
-static enum dti_status read_state(struct reading *work, struct dti_error *reterr)
+static enum dti_status read_state(struct kv_config_reading *work, struct dti_error *reterr)
 {
     switch (work->rule->state) {
     case DELTA:
@@ -215,7 +224,7 @@ static enum dti_status read_state(struct reading *work, struct dti_error *reterr
     }
 }
 
-static enum dti_status add_attention(struct reading *work, enum dti_kv_kind kind,
+static enum dti_status add_attention(struct kv_config_reading *work, enum dti_kv_kind kind,
                                      struct dti_error *reterr)
 {
     static const char *const members[] = {"sliding_window", "attention_chunk_size"};
@@ -235,7 +244,7 @@ static enum dti_status add_attention(struct reading *work, enum dti_kv_kind kind
                             : status;
 }
 
-static enum dti_status add_states(struct reading *work, struct dti_error *reterr)
+static enum dti_status add_states(struct kv_config_reading *work, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     if (work->state_count == 0)
@@ -266,7 +275,7 @@ static enum dti_status take_type(void *context, size_t index, const struct dti_k
         {"mlp", NOTHING, DTI_KV_FULL},
         {"moe", NOTHING, DTI_KV_FULL},
     };
-    struct reading *const work = context;
+    struct kv_config_reading *const work = context;
     char quoted[DTI_QUOTE_SIZE];
     if (index >= work->stored)
         return DTI_OK; /* shares the cache of an earlier layer; too many are reported later */
@@ -290,8 +299,8 @@ static enum dti_status take_rope(void *context, size_t index, const struct dti_k
     return add_attention(context, element->number != 0 ? DTI_KV_CHUNKED : DTI_KV_FULL, reterr);
 }
 
-static enum dti_status check_length(const struct reading *work, const char *name, size_t count,
-                                    struct dti_error *reterr)
+static enum dti_status check_length(const struct kv_config_reading *work, const char *name,
+                                    size_t count, struct dti_error *reterr)
 {
     return count == work->model->layers
                ? DTI_OK
@@ -301,15 +310,15 @@ static enum dti_status check_length(const struct reading *work, const char *name
 }
 
 /* The layers whose numbers are listed are attention. */
-struct listed {
-    struct reading *work;
+struct listed_layers {
+    struct kv_config_reading *work;
     bool is[LAYERS_MOST];
 };
 
 static enum dti_status take_index(void *context, size_t index, const struct dti_kv_element *element,
                                   struct dti_error *reterr)
 {
-    struct listed *const listed = context;
+    struct listed_layers *const listed = context;
     (void)index;
     if (element->text[0] != '\0' || element->number >= listed->work->model->layers)
         return dti_kv_refuse(listed->work->members->label, reterr,
@@ -318,14 +327,14 @@ static enum dti_status take_index(void *context, size_t index, const struct dti_
     return DTI_OK;
 }
 
-static enum dti_status add_listed(struct reading *work, struct dti_error *reterr)
+static enum dti_status add_listed(struct kv_config_reading *work, struct dti_error *reterr)
 {
     const struct dti_kv_member *const member =
         dti_kv_find(work->members, "attn_layer_indices|full_attn_idxs");
     if (!member)
         return dti_kv_refuse(work->members->label, reterr,
                              "it has no layer_types, which the size of its cache follows from");
-    struct listed *const listed = dti_calloc(1, sizeof *listed);
+    struct listed_layers *const listed = dti_calloc(1, sizeof *listed);
     size_t count;
     if (!listed)
         return dti_no_memory(reterr);
@@ -344,7 +353,7 @@ struct pattern {
     bool windows; /* sliding_window applies */
 };
 
-static enum dti_status read_pattern(struct reading *work, struct pattern *ret,
+static enum dti_status read_pattern(struct kv_config_reading *work, struct pattern *ret,
                                     struct dti_error *reterr)
 {
     const struct kv_rule *const rule = work->rule;
@@ -389,8 +398,8 @@ static enum dti_status read_pattern(struct reading *work, struct pattern *ret,
     return status;
 }
 
-static enum dti_status add_layer(struct reading *work, const struct pattern *pattern, uint64_t i,
-                                 struct dti_error *reterr)
+static enum dti_status add_layer(struct kv_config_reading *work, const struct pattern *pattern,
+                                 uint64_t i, struct dti_error *reterr)
 {
     const bool last = pattern->every > 0 && (i + 1) % pattern->every == 0;
     switch (work->rule->layers) {
@@ -415,7 +424,7 @@ static enum dti_status add_layer(struct reading *work, const struct pattern *pat
     }
 }
 
-static enum dti_status add_layers(struct reading *work, struct dti_error *reterr)
+static enum dti_status add_layers(struct kv_config_reading *work, struct dti_error *reterr)
 {
     const struct dti_kv_member *const types =
         dti_kv_find(work->members, "layer_types|layers_block_type");
@@ -441,7 +450,7 @@ static enum dti_status add_layers(struct reading *work, struct dti_error *reterr
 }
 
 /* Windows that the default of transformers gives are noted. */
-static void note_window(struct reading *work)
+static void note_window(struct kv_config_reading *work)
 {
     for (size_t i = 0; i < work->model->count; i++) {
         const struct dti_kv_group *const group = &work->model->groups[i];
@@ -452,10 +461,11 @@ static void note_window(struct reading *work)
     }
 }
 
-static enum dti_status read_model(struct reading *work, struct dti_error *reterr)
+static enum dti_status read_model(struct kv_config_reading *work, struct dti_error *reterr)
 {
+    static const char shared[] = "num_kv_shared_layers";
     struct dti_kv_model *const model = work->model;
-    const enum kv_layers layers = work->rule->layers;
+    const enum kv_config_layers layers = work->rule->layers;
     enum dti_status status = number(work, "num_hidden_layers|n_layer", 0, &model->layers, reterr);
     if (status == DTI_OK && model->layers > LAYERS_MOST)
         return dti_kv_refuse(work->members->label, reterr, "it has more than %d layers",
@@ -464,8 +474,8 @@ static enum dti_status read_model(struct reading *work, struct dti_error *reterr
         status = work->rule->keeps == MLA ? read_latent(work, reterr) : read_heads(work, reterr);
     if (status == DTI_OK)
         status = read_state(work, reterr);
-    if (status == DTI_OK)
-        status = dti_kv_number(work->members, "num_kv_shared_layers", 0, &model->shared, reterr);
+    if (status == DTI_OK && (work->rule->shared > 0 || dti_kv_find(work->members, shared)))
+        status = number(work, shared, work->rule->shared, &model->shared, reterr);
     if (status == DTI_OK && model->shared > model->layers)
         return dti_kv_refuse(work->members->label, reterr,
                              "its num_kv_shared_layers exceeds its num_hidden_layers");
@@ -498,7 +508,7 @@ enum dti_status dti_kv_config_parse(const char *label, const char *text, size_t 
                                     struct dti_error *reterr)
 {
     struct dti_kv_members all, inner = {.count = 0};
-    struct reading work = {.model = ret};
+    struct kv_config_reading work = {.model = ret};
     *ret = (struct dti_kv_model){.gguf = false};
     enum dti_status status = dti_kv_members_read(&all, label, text, length, reterr);
     if (status == DTI_OK)

@@ -10,15 +10,15 @@
 #include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
-enum kv_layers { FULL, EVERY, IF_WINDOW, CHUNKS, INTERVAL, ZEROS, STATE };
-enum kv_keeps { GQA, MLA };
-enum kv_state { NONE, SSM, SHORT_CONV };
+enum kv_gguf_layers { FULL, EVERY, IF_WINDOW, CHUNKS, INTERVAL, ZEROS, STATE };
+enum kv_gguf_keeps { GQA, MLA };
+enum kv_gguf_state { NONE, SSM, SHORT_CONV };
 
 static const struct gguf_rule {
     const char *type;
-    enum kv_layers layers;
-    enum kv_keeps keeps;
-    enum kv_state state;
+    enum kv_gguf_layers layers;
+    enum kv_gguf_keeps keeps;
+    enum kv_gguf_state state;
     uint64_t window, every, stored;
 } rules[] = {
 #define KV_GGUF(type_, layers_, keeps_, state_, window_, every_, stored_) \
@@ -35,7 +35,7 @@ static const struct gguf_rule {
 enum { RULES = sizeof rules / sizeof *rules, LAYERS_MOST = 1 << 16 };
 
 /* One file while it is read. */
-struct reading {
+struct kv_gguf_reading {
     const struct gguf_rule *rule;
     struct dti_container *container;
     struct dti_kv_members members; /* of the architecture, without its name */
@@ -59,7 +59,7 @@ static const struct dti_metadata *find_key(const struct dti_container *container
 }
 
 /* Lists the numbers of the architecture as members. */
-static enum dti_status list_members(struct reading *work, struct dti_error *reterr)
+static enum dti_status list_members(struct kv_gguf_reading *work, struct dti_error *reterr)
 {
     const struct dti_container *const container = work->container;
     const size_t prefix = strlen(work->model->type);
@@ -77,14 +77,14 @@ static enum dti_status list_members(struct reading *work, struct dti_error *rete
     return DTI_OK;
 }
 
-static enum dti_status number(const struct reading *work, const char *name, uint64_t otherwise,
-                              uint64_t *ret, struct dti_error *reterr)
+static enum dti_status number(const struct kv_gguf_reading *work, const char *name,
+                              uint64_t otherwise, uint64_t *ret, struct dti_error *reterr)
 {
     return dti_kv_number(&work->members, name, otherwise, ret, reterr);
 }
 
 /* The key "ARCH.NAME" if it is an array. */
-static const struct dti_metadata *find_array(const struct reading *work, const char *name)
+static const struct dti_metadata *find_array(const struct kv_gguf_reading *work, const char *name)
 {
     char key[2 * DTI_KV_WORD];
     (void)snprintf(key, sizeof key, "%s.%s", work->model->type, name);
@@ -103,8 +103,8 @@ static size_t width_of(const char *type)
 }
 
 /* Reads an array with a number for each layer: *ret, or NULL if there is no such array. */
-static enum dti_status read_array(const struct reading *work, const char *name, uint32_t **ret,
-                                  struct dti_error *reterr)
+static enum dti_status read_array(const struct kv_gguf_reading *work, const char *name,
+                                  uint32_t **ret, struct dti_error *reterr)
 {
     const struct dti_metadata *const entry = find_array(work, name);
     const char *const label = work->members.label;
@@ -141,7 +141,7 @@ static enum dti_status read_array(const struct reading *work, const char *name, 
 }
 
 /* The heads of each layer: a list, or one number for all. */
-static enum dti_status read_heads(struct reading *work, struct dti_error *reterr)
+static enum dti_status read_heads(struct kv_gguf_reading *work, struct dti_error *reterr)
 {
     uint64_t heads = 0, kv = 0, width = 0;
     const bool wide = dti_kv_find(&work->members, "attention.key_length") != NULL;
@@ -171,13 +171,14 @@ static enum dti_status read_heads(struct reading *work, struct dti_error *reterr
                : status;
 }
 
-static void add_state(struct reading *work, enum dti_kv_kind kind, uint64_t heads, uint64_t key)
+static void add_state(struct kv_gguf_reading *work, enum dti_kv_kind kind, uint64_t heads,
+                      uint64_t key)
 {
     work->states[work->state_count++] =
         (struct dti_kv_group){.kind = kind, .fp32 = true, .heads = heads, .key = key, .value = 1};
 }
 
-static enum dti_status read_state(struct reading *work, struct dti_error *reterr)
+static enum dti_status read_state(struct kv_gguf_reading *work, struct dti_error *reterr)
 {
     uint64_t inner, state, groups, width;
     enum dti_status status = DTI_OK;
@@ -204,7 +205,7 @@ static enum dti_status read_state(struct reading *work, struct dti_error *reterr
 }
 
 /* The period of the layers that keep all tokens, and the window of the others. */
-static enum dti_status read_window(struct reading *work, struct dti_error *reterr)
+static enum dti_status read_window(struct kv_gguf_reading *work, struct dti_error *reterr)
 {
     static const char window[] = "attention.sliding_window",
                       pattern[] = "attention.sliding_window_pattern";
@@ -229,9 +230,9 @@ static enum dti_status read_window(struct reading *work, struct dti_error *reter
     return status;
 }
 
-static enum dti_status add_layer(struct reading *work, size_t i, struct dti_error *reterr)
+static enum dti_status add_layer(struct kv_gguf_reading *work, size_t i, struct dti_error *reterr)
 {
-    const enum kv_layers layers = work->rule->layers;
+    const enum kv_gguf_layers layers = work->rule->layers;
     const char *const label = work->members.label;
     const bool last = work->every > 0 && (i + 1) % work->every == 0;
     const bool latent =
@@ -261,7 +262,7 @@ static enum dti_status add_layer(struct reading *work, size_t i, struct dti_erro
     return dti_kv_add(work->model, label, &layer, reterr);
 }
 
-static enum dti_status read_layers(struct reading *work, struct dti_error *reterr)
+static enum dti_status read_layers(struct kv_gguf_reading *work, struct dti_error *reterr)
 {
     struct dti_kv_model *const model = work->model;
     uint64_t predicting = 0;
@@ -293,7 +294,8 @@ static enum dti_status read_layers(struct reading *work, struct dti_error *reter
     return status == DTI_OK ? number(work, "context_length", 0, &model->context, reterr) : status;
 }
 
-static enum dti_status choose_rule(struct reading *work, const char *like, struct dti_error *reterr)
+static enum dti_status choose_rule(struct kv_gguf_reading *work, const char *like,
+                                   struct dti_error *reterr)
 {
     const char *const type = like ? like : work->model->type;
     char quoted[DTI_QUOTE_SIZE];
@@ -320,7 +322,8 @@ static enum dti_status read_gguf(struct dti_container *container, const char *la
                                  struct dti_error *reterr)
 {
     const struct dti_metadata *const name = find_key(container, "general.architecture");
-    struct reading work = {.container = container, .model = ret, .members = {.label = label}};
+    struct kv_gguf_reading work = {
+        .container = container, .model = ret, .members = {.label = label}};
     *ret = (struct dti_kv_model){.gguf = true};
     if (!name || name->kind != DTI_METADATA_STRING || name->value_length == 0 ||
         name->value_length >= DTI_KV_WORD)
@@ -340,8 +343,8 @@ static enum dti_status read_gguf(struct dti_container *container, const char *la
 }
 
 /* The config.json in the folder of a file. */
-static enum dti_status read_beside(const char *file, const char *like, struct dti_kv_model *ret,
-                                   struct dti_error *reterr)
+static enum dti_status read_next_to(const char *file, const char *like, struct dti_kv_model *ret,
+                                    struct dti_error *reterr)
 {
     static const char name[] = "config.json";
     const char *const slash = strrchr(file, '/');
@@ -372,5 +375,5 @@ enum dti_status dti_kv_model_read(struct dti_container *container, const char *l
     const char *const path = stored->file_count > 0 ? stored->files[0].path : stored->path;
     if (dti_is_gguf(stored->kind))
         return read_gguf(stored, dti_quote(label, path, strlen(path)), like, ret, reterr);
-    return read_beside(path, like, ret, reterr);
+    return read_next_to(path, like, ret, reterr);
 }

@@ -42,9 +42,9 @@ struct dti_kv_model {
     uint64_t layers;    /* of the model */
     uint64_t shared;    /* of these, how many use the cache of an earlier layer */
     uint64_t without;   /* and how many keep nothing */
-    uint64_t context;   /* the longest that the model is made for; 0: it is not said */
+    uint64_t context;   /* the longest that the model is made for; 0: not stated */
     const char *context_member;
-    char dtype[DTI_KV_WORD]; /* of the model, as config.json spells it; "": it is not said */
+    char dtype[DTI_KV_WORD]; /* of the model, as config.json spells it; "": not stated */
     size_t count;
     struct dti_kv_group groups[DTI_KV_GROUPS];
 };
