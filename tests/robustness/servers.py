@@ -420,6 +420,13 @@ def judge_answers(b, hub, content):
         run, local = b.run(*words, "hf://org/model@v1.0/", **hub), b.run(*words, "local.safetensors")
         check(run.returncode == 0 and run.stdout.replace("hf://org/model@v1.0/model.", "local.") == local.stdout, words, run, local)
     check(b.run("compare", "hf://org/model@v1.0", "local.safetensors", **hub).returncode == 0, "compare")
+    config = {"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2,
+              "torch_dtype": "bfloat16"}
+    b.serve("/org/model/resolve/v1.0/config.json", srv.Resource(json.dumps(config).encode()))
+    for address, weights in (("hf://org/model@v1.0", len(content) - 8 - int.from_bytes(content[:8], "little")),
+                             ("hf://org/model@v1.0/config.json", 0)):
+        run = b.run("mem", address, "--context", 100, "-q", **hub)
+        check(run.stdout == "%d\n" % (weights + 2 * 100 * 2 * 2 * 16 * 2), address, run)
     answer = json.loads(b.run("mem", "hf://org/model@v1.0", "--json", **hub).stdout)
     check([w["code"] for w in answer["warnings"]] == ["hub_file"], answer["warnings"])
 

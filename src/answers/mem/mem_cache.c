@@ -11,8 +11,8 @@
 
 const char *dti_mem_cache_kind(size_t kind)
 {
-    static const char *const words[] = {"full attention", "sliding window", "chunks", "MLA",
-                                        "convolution",    "recurrent state"};
+    static const char *const words[] = {"full attention", "sliding window", "chunks",         "MLA",
+                                        "indexer",        "convolution",    "recurrent state"};
     return kind < DTI_KV_KINDS ? words[kind] : NULL;
 }
 
@@ -42,7 +42,7 @@ void dti_mem_cache_rule(char text[DTI_MEM_RULE], const struct dti_mem_cache *cac
     if (!dti_kv_is_state(group->kind))
         used += (size_t)snprintf(text + used, DTI_MEM_RULE - used, " x %llu tokens",
                                  (ull)dti_mem_cache_tokens(cache, group));
-    if (group->kind == DTI_KV_LATENT)
+    if (group->kind == DTI_KV_LATENT || group->kind == DTI_KV_INDEXER)
         (void)snprintf(text + used, DTI_MEM_RULE - used, " x %llu",
                        (ull)(group->heads * group->key));
     else if (!dti_kv_is_state(group->kind))

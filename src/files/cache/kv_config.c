@@ -8,9 +8,21 @@
 #include "util/run/allocate.h"
 #include "util/text/nearest.h"
 
-enum kv_config_layers { FULL, WINDOW, UPPER, USED, EVERY, CHUNKS, INTERVAL, PERIOD, LISTED, STATE };
-enum kv_config_keeps { GQA, MLA };
-enum kv_config_state { NONE, DELTA, MAMBA, MAMBA2, SHORT_CONV };
+enum kv_config_layers {
+    FULL,
+    WINDOW,
+    UPPER,
+    USED,
+    EVERY,
+    CHUNKS,
+    INTERVAL,
+    PERIOD,
+    LISTED,
+    STATE,
+    PATTERN
+};
+enum kv_config_keeps { GQA, MLA, DSA, GLOBAL };
+enum kv_config_state { NONE, DELTA, MAMBA, MAMBA2, MAMBA2_HEADS, SHORT_CONV };
 
 static const struct kv_rule {
     const char *type, *source;
@@ -35,15 +47,17 @@ static const struct kv_rule {
 #include "files/cache/kv_models.def"
 #undef KV_MODEL
 };
-enum { RULES = sizeof rules / sizeof *rules, LAYERS_MOST = 1 << 16 };
+enum { RULES = sizeof rules / sizeof *rules, LAYERS_MOST = 1 << 16, LETTERS_MOST = 1 << 12 };
 
 /* One configuration while it is read. */
 struct kv_config_reading {
     const struct kv_rule *rule;
     struct dti_kv_members *members; /* of the language model */
     struct dti_kv_model *model;
-    struct dti_kv_group attention; /* what an attention layer keeps, of all tokens */
-    struct dti_kv_group states[2]; /* what the other layers keep */
+    struct dti_kv_group indexer;       /* heads 0: none */
+    uint64_t global_heads, global_dim; /* of layers that keep all tokens; 0: as the others */
+    struct dti_kv_group attention;     /* what an attention layer keeps, of all tokens */
+    struct dti_kv_group states[2];     /* what the other layers keep */
     size_t state_count;
     uint64_t every, stored; /* stored: layers that have a cache of their own */
 };
@@ -134,14 +148,45 @@ static enum dti_status read_heads(struct kv_config_reading *work, struct dti_err
 /* MLA: one row for all heads. */
 static enum dti_status read_latent(struct kv_config_reading *work, struct dti_error *reterr)
 {
-    uint64_t rank, rope;
+    uint64_t rank, rope, width = 0;
     enum dti_status status = number(work, "kv_lora_rank", 0, &rank, reterr);
     if (status == DTI_OK)
         status = number(work, "qk_rope_head_dim", 0, &rope, reterr);
+    if (status == DTI_OK && work->rule->keeps == DSA)
+        status = number(work, "index_head_dim", 0, &width, reterr);
+    if (status != DTI_OK)
+        return status;
+    work->attention = (struct dti_kv_group){.kind = DTI_KV_LATENT, .heads = 1, .key = rank + rope};
+    if (work->rule->keeps == DSA)
+        work->indexer = (struct dti_kv_group){.kind = DTI_KV_INDEXER, .heads = 1, .key = width};
+    return DTI_OK;
+}
+
+/* Layers that keep all tokens may have heads of their own. */
+static enum dti_status read_global(struct kv_config_reading *work, struct dti_error *reterr)
+{
+    static const char heads[] = "num_global_key_value_heads";
+    enum { GLOBAL_DIM = 512 };
+    enum dti_status status = read_heads(work, reterr);
     if (status == DTI_OK)
-        work->attention =
-            (struct dti_kv_group){.kind = DTI_KV_LATENT, .heads = 1, .key = rank + rope};
+        status = number(work, "global_head_dim", GLOBAL_DIM, &work->global_dim, reterr);
+    if (status == DTI_OK && dti_kv_is_true(work->members, "attention_k_eq_v") &&
+        dti_kv_find(work->members, heads))
+        status = number(work, heads, 0, &work->global_heads, reterr);
     return status;
+}
+
+static enum dti_status read_attention(struct kv_config_reading *work, struct dti_error *reterr)
+{
+    switch (work->rule->keeps) {
+    case MLA:
+    case DSA:
+        return read_latent(work, reterr);
+    case GLOBAL:
+        return read_global(work, reterr);
+    default:
+        return read_heads(work, reterr);
+    }
 }
 
 /* Several numbers that must be there. */
@@ -199,6 +244,20 @@ static enum dti_status read_mamba(struct kv_config_reading *work, bool second,
     return DTI_OK;
 }
 
+/* The same with a width that is given as heads. */
+static enum dti_status read_mamba_heads(struct kv_config_reading *work, struct dti_error *reterr)
+{
+    static const char *const names[] = {"mamba_num_heads", "mamba_head_dim", "ssm_state_size",
+                                        "conv_kernel|mamba_d_conv", "n_groups|mamba_n_groups"};
+    uint64_t n[5];
+    const enum dti_status status = numbers(work, names, 5, n, reterr);
+    if (status != DTI_OK)
+        return status;
+    add_state(work, DTI_KV_CONV, false, n[0] * n[1] + 2 * n[4] * n[2], n[3], 1);
+    add_state(work, DTI_KV_RECURRENT, true, n[0], n[1], n[2]);
+    return DTI_OK;
+}
+
 static enum dti_status read_short_conv(struct kv_config_reading *work, struct dti_error *reterr)
 {
     static const char *const names[] = {"hidden_size", "conv_L_cache"};
@@ -217,6 +276,8 @@ static enum dti_status read_state(struct kv_config_reading *work, struct dti_err
     case MAMBA:
     case MAMBA2:
         return read_mamba(work, work->rule->state == MAMBA2, reterr);
+    case MAMBA2_HEADS:
+        return read_mamba_heads(work, reterr);
     case SHORT_CONV:
         return read_short_conv(work, reterr);
     default:
@@ -230,7 +291,11 @@ static enum dti_status add_attention(struct kv_config_reading *work, enum dti_kv
     static const char *const members[] = {"sliding_window", "attention_chunk_size"};
     struct dti_kv_group layer = work->attention;
     enum dti_status status = DTI_OK;
-    if (kind != DTI_KV_FULL && work->rule->keeps == MLA)
+    if (kind == DTI_KV_FULL && work->global_dim > 0)
+        layer.key = layer.value = work->global_dim;
+    if (kind == DTI_KV_FULL && work->global_heads > 0)
+        layer.heads = work->global_heads;
+    if (kind != DTI_KV_FULL && layer.kind == DTI_KV_LATENT)
         return dti_kv_refuse(work->members->label, reterr,
                              "windows of layers with MLA are not known");
     if (kind != DTI_KV_FULL) {
@@ -240,8 +305,11 @@ static enum dti_status add_attention(struct kv_config_reading *work, enum dti_kv
         status = dti_kv_number(work->members, name, otherwise > 0 ? otherwise : DTI_KV_NEEDED,
                                &layer.window, reterr);
     }
-    return status == DTI_OK ? dti_kv_add(work->model, work->members->label, &layer, reterr)
-                            : status;
+    if (status == DTI_OK)
+        status = dti_kv_add(work->model, work->members->label, &layer, reterr);
+    return status == DTI_OK && work->indexer.heads > 0
+               ? dti_kv_add(work->model, work->members->label, &work->indexer, reterr)
+               : status;
 }
 
 static enum dti_status add_states(struct kv_config_reading *work, struct dti_error *reterr)
@@ -267,6 +335,7 @@ static enum dti_status take_type(void *context, size_t index, const struct dti_k
     } words[] = {
         {"full_attention", ATTENTION, DTI_KV_FULL},
         {"attention", ATTENTION, DTI_KV_FULL},
+        {"indexed_attention", ATTENTION, DTI_KV_FULL},
         {"sliding_attention", ATTENTION, DTI_KV_SLIDING},
         {"chunked_attention", ATTENTION, DTI_KV_CHUNKED},
         {"linear_attention", STATES, DTI_KV_RECURRENT},
@@ -347,6 +416,33 @@ static enum dti_status add_listed(struct kv_config_reading *work, struct dti_err
     return status;
 }
 
+/* A letter for each layer. */
+static enum dti_status add_letters(struct kv_config_reading *work, struct dti_error *reterr)
+{
+    char text[LETTERS_MOST];
+    enum dti_status status = DTI_OK;
+    if (!dti_kv_letters(work->members, "hybrid_override_pattern", text, sizeof text))
+        return dti_kv_refuse(work->members->label, reterr,
+                             "it has no hybrid_override_pattern, which the size of its cache "
+                             "follows from");
+    status = check_length(work, "hybrid_override_pattern", strlen(text), reterr);
+    for (size_t i = 0; text[i] != '\0' && status == DTI_OK; i++) {
+        if (text[i] == 'M')
+            status = add_states(work, reterr);
+        else if (text[i] == '*')
+            status = add_attention(work, DTI_KV_FULL, reterr);
+        else if (text[i] == '-' || text[i] == 'E')
+            work->model->without++;
+        else
+            status =
+                dti_kv_refuse(work->members->label, reterr,
+                              "what a layer of its hybrid_override_pattern keeps is not known: "
+                              "'%c'",
+                              text[i] > ' ' && text[i] <= '~' ? text[i] : '?');
+    }
+    return status;
+}
+
 /* Where the pattern of layers comes from. */
 struct pattern {
     uint64_t every, offset, upper;
@@ -401,7 +497,9 @@ static enum dti_status read_pattern(struct kv_config_reading *work, struct patte
 static enum dti_status add_layer(struct kv_config_reading *work, const struct pattern *pattern,
                                  uint64_t i, struct dti_error *reterr)
 {
-    const bool last = pattern->every > 0 && (i + 1) % pattern->every == 0;
+    const bool last = pattern->every > 0 &&
+                      ((i + 1) % pattern->every == 0 ||
+                       (work->rule->keeps == GLOBAL && i + 1 == work->model->layers)); /* Gemma 4 */
     switch (work->rule->layers) {
     case WINDOW:
     case UPPER:
@@ -443,6 +541,8 @@ static enum dti_status add_layers(struct kv_config_reading *work, struct dti_err
     }
     if (work->rule->layers == LISTED)
         return add_listed(work, reterr);
+    if (work->rule->layers == PATTERN)
+        return add_letters(work, reterr);
     status = read_pattern(work, &pattern, reterr);
     for (uint64_t i = 0; i < work->stored && status == DTI_OK; i++)
         status = add_layer(work, &pattern, i, reterr);
@@ -471,7 +571,7 @@ static enum dti_status read_model(struct kv_config_reading *work, struct dti_err
         return dti_kv_refuse(work->members->label, reterr, "it has more than %d layers",
                              (int)LAYERS_MOST);
     if (status == DTI_OK && layers != STATE)
-        status = work->rule->keeps == MLA ? read_latent(work, reterr) : read_heads(work, reterr);
+        status = read_attention(work, reterr);
     if (status == DTI_OK)
         status = read_state(work, reterr);
     if (status == DTI_OK && (work->rule->shared > 0 || dti_kv_find(work->members, shared)))
@@ -523,6 +623,12 @@ enum dti_status dti_kv_config_parse(const char *label, const char *text, size_t 
             dti_kv_text(&all, "dtype|torch_dtype", ret->dtype);
         status = choose_rule(&work, like, reterr);
     }
+    const struct dti_kv_member *const own =
+        status == DTI_OK ? dti_kv_find(work.members, "per_layer_config") : NULL;
+    if (own && strncmp(own->value, "{}", 2) != 0)
+        status = dti_kv_refuse(label, reterr,
+                               "it has a per_layer_config, so that layers may differ in more than "
+                               "is known");
     if (status == DTI_OK)
         status = read_model(&work, reterr);
     dti_kv_members_free(&inner);

@@ -191,6 +191,17 @@ void dti_kv_text(const struct dti_kv_members *members, const char *names, char r
     dti_json_reader_free(&json);
 }
 
+bool dti_kv_letters(const struct dti_kv_members *members, const char *names, char *ret, size_t size)
+{
+    const struct dti_kv_member *const member = dti_kv_find(members, names);
+    if (!member || member->value_length < 2 || *member->value != '"' ||
+        member->value_length - 2 >= size)
+        return false;
+    memcpy(ret, member->value + 1, member->value_length - 2);
+    ret[member->value_length - 2] = '\0';
+    return true;
+}
+
 bool dti_kv_is_true(const struct dti_kv_members *members, const char *names)
 {
     const struct dti_kv_member *const member = dti_kv_find(members, names);

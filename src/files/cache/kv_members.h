@@ -35,6 +35,9 @@ enum dti_status dti_kv_number(const struct dti_kv_members *members, const char *
                               uint64_t otherwise, uint64_t *ret, struct dti_error *reterr);
 /* The text of a member; "" if it is missing, no string or too long. */
 void dti_kv_text(const struct dti_kv_members *members, const char *names, char ret[DTI_KV_WORD]);
+/* The same for a text of letters; false if it is missing or too long. */
+bool dti_kv_letters(const struct dti_kv_members *members, const char *names, char *ret,
+                    size_t size);
 bool dti_kv_is_true(const struct dti_kv_members *members, const char *names);
 
 /* Calls take() for each element of an array; *ret_count: how many. A number has a text "". Fails

@@ -13,6 +13,7 @@ enum dti_kv_kind {
     DTI_KV_SLIDING,   /* of the last `window` tokens */
     DTI_KV_CHUNKED,   /* of the tokens of the current chunk of `window` tokens */
     DTI_KV_LATENT,    /* MLA: one compressed row for each token, shared by all heads */
+    DTI_KV_INDEXER,   /* a key of an indexer that chooses tokens, for each token */
     DTI_KV_CONV,      /* last inputs of a convolution */
     DTI_KV_RECURRENT, /* state of a linear attention or state space layer */
     DTI_KV_KINDS

@@ -168,6 +168,11 @@ TINY = {
     "glm4_moe": dict(head_dim=16, n_routed_experts=2, num_experts_per_tok=1, moe_intermediate_size=16, n_group=1, topk_group=1),
     "gpt2": dict(n_embd=64, n_head=4, n_layer=4, n_positions=512, num_key_value_heads=None),
     "starcoder2": dict(sliding_window=16), "smollm3": {},
+    "deepseek_v32": {**MLA, "index_head_dim": 16, "index_n_heads": 2, "index_topk": 64}, "ministral3": dict(head_dim=16),
+    "nemotron_h": dict(hybrid_override_pattern="M*-M", mamba_num_heads=8, mamba_head_dim=12, ssm_state_size=8, n_groups=2, head_dim=16, conv_kernel=3,
+                       chunk_size=8),
+    "gemma4_text": dict(head_dim=16, global_head_dim=32, sliding_window=16, num_hidden_layers=8, vocab_size_per_layer_input=64,
+                        hidden_size_per_layer_input=8, num_kv_shared_layers=0),
     "granite": {}, "gpt_neox": dict(num_key_value_heads=None),
 }
 SHORT = 12  # tokens: below all windows
@@ -176,7 +181,7 @@ LONG = 40
 
 def tensors_of(layer):
     """(tensor, whether it is a state) of a layer of a cache."""
-    for name in ("keys", "values"):
+    for name in ("keys", "values", "indexer_keys"):
         if getattr(layer, name, None) is not None:
             yield getattr(layer, name), False
     for name in ("conv_states", "recurrent_states"):
@@ -214,7 +219,9 @@ def judge_transformers(folder):
             continue
         config = transformers.CONFIG_MAPPING[name](**{**COMMON, **members}, dtype="bfloat16")
         model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16).eval()
-        config.save_pretrained(folder)  # the config.json that transformers writes
+        config.save_pretrained(folder)  # the config.json that transformers writes, or the members of those on the hub
+        if name in ("gemma4_text", "nemotron_h"):
+            write(folder, {**COMMON, **members, "model_type": name, "dtype": "bfloat16"})
         window = members.get("sliding_window") or members.get("attention_chunk_size") or 1 << 20
         for tokens, batch in ((SHORT, 1), (LONG, 3)):
             with torch.no_grad():
