@@ -389,6 +389,7 @@ def judge_models(b):
     b.refused("hf://org/model", "no gguf file", **hub)
     judge_answers(b, hub, content)
     judge_parallel(b, hub)
+    judge_split(b, hub)
 
 
 def judge_answers(b, hub, content):
@@ -467,6 +468,35 @@ def judge_parallel(b, hub):
         kept = b.main.resources.pop(name)
         b.refused("hf://org/model", "cannot open shard 'model-%05d-of-%05d.safetensors' of its 60" % (missing + 1, count), **hub)
         b.main.resources[name] = kept
+
+
+def judge_split(b, hub):
+    """Parts of a GGUF are opened several at a time."""
+    count = 24
+
+    def text(word):
+        return struct.pack("<Q", len(word)) + word.encode()
+
+    def slow(*_):
+        time.sleep(0.02)
+        return False
+    names = ["m-%05d-of-%05d.gguf" % (i + 1, count) for i in range(count)]
+    for i, name in enumerate(names):
+        pairs = [text("split.no") + struct.pack("<IH", 2, i), text("split.count") + struct.pack("<IH", 2, count),
+                 text("split.tensors.count") + struct.pack("<Ii", 5, count)]
+        pairs += [] if i else [text("general.architecture") + struct.pack("<I", 8) + text("x")]
+        head = b"GGUF" + struct.pack("<IQQ", 3, 1, len(pairs)) + b"".join(pairs) + text("t%d" % i) + struct.pack("<IQIQ", 1, 32, 0, 0)
+        b.serve("/org/model/resolve/main/" + name, srv.Resource(head + b"\0" * (-len(head) % 32) + b"\0" * 128, hooks=[slow]))
+    describe(b, names)
+    b.main.take()
+    start = time.monotonic()
+    run = b.run("mem", "hf://org/model", "-q", "fp16", **hub)
+    asked = [r for r in b.main.take() if r.path.endswith(".gguf")]
+    check(run.stdout == "%d\n" % (count * 64) and len(asked) == count, run, len(asked))
+    print("%d parts of a GGUF in %.2f s" % (count, time.monotonic() - start))
+    kept = b.main.resources.pop("/org/model/resolve/main/" + names[7])
+    b.refused("hf://org/model", "cannot open part '%s' of its 24" % names[7], **hub)
+    b.main.resources["/org/model/resolve/main/" + names[7]] = kept
 
 
 def judge_start(b):

@@ -321,6 +321,9 @@ def judge_gguf(folder):
                                   "context_length": 64})
     said = total(path, "--kv-dtype", "q4_0", "--context", 10)
     check(said == 2 * 10 * 3 * 18, "rows of 80 elements are three blocks", said)
+    path = gguf(folder, "llama", {"block_count": 1, "attention.head_count": 4, "attention.head_count_kv": 2, "embedding_length": 320})
+    said = total(path, "--kv-dtype", "q4_0", "--context", 10)
+    check(said == 2 * 10 * 5 * 18, "two heads of 80 elements are one row of five", said)
 
 
 def judge_errors(folder):
