@@ -420,7 +420,10 @@ def judge_answers(b, hub, content):
     for words in (["mem", "-q"], ["check", "-q"], ["inspect", "-q"]):
         run, local = b.run(*words, "hf://org/model@v1.0/", **hub), b.run(*words, "local.safetensors")
         check(run.returncode == 0 and run.stdout.replace("hf://org/model@v1.0/model.", "local.") == local.stdout, words, run, local)
-    check(b.run("compare", "hf://org/model@v1.0", "local.safetensors", **hub).returncode == 0, "compare")
+    for words in (["inspect"], ["check"], ["check", "--no-nan"], ["mem"], ["compare", "local.safetensors"], ["cast", "bf16", "--dry-run"],
+                  ["quant", "int8", "--dry-run"], ["explain", "local.safetensors"]):
+        run = b.run(words[0], "hf://org/model@v1.0", *words[1:], **hub)
+        check(run.returncode == 0 and "'model.safetensors' is read, of 1 file of the model" in run.stdout + run.stderr, words, run)
     config = {"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2,
               "torch_dtype": "bfloat16"}
     b.serve("/org/model/resolve/v1.0/config.json", srv.Resource(json.dumps(config).encode()))

@@ -121,7 +121,7 @@ static enum dti_status use_dtype(struct dti_mem *mem, struct dti_error *reterr)
     struct dti_mem_cache *const cache = mem->cache;
     const struct dti_kv_model *const model = &cache->model;
     const char *const text = mem->operands[0].text, *note;
-    char quoted[DTI_QUOTE_SIZE];
+    char quoted[DTI_QUOTE_SIZE], dtype[DTI_QUOTE_SIZE];
     bool needed = cache->size_count == 0;
     for (size_t i = 0; i < model->count; i++)
         needed |= dti_kv_is_state(model->groups[i].kind) && !model->groups[i].fp32;
@@ -138,7 +138,8 @@ static enum dti_status use_dtype(struct dti_mem *mem, struct dti_error *reterr)
     else if (needed && dti_format_lookup(model->dtype, &cache->state, &note, NULL) != DTI_OK)
         return dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_KV_DTYPE,
                                "%s: the dtype of config.json is not known: %s",
-                               dti_quote(quoted, text, strlen(text)), model->dtype);
+                               dti_quote(quoted, text, strlen(text)),
+                               dti_quote(dtype, model->dtype, strlen(model->dtype)));
     return cache->size_count > 0
                ? DTI_OK
                : dti_mem_add_cache_size(mem, &(struct dti_mem_size){.as.format = cache->state},

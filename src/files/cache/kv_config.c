@@ -148,7 +148,7 @@ static enum dti_status read_heads(struct kv_config_reading *work, struct dti_err
 /* MLA: one row for all heads. */
 static enum dti_status read_latent(struct kv_config_reading *work, struct dti_error *reterr)
 {
-    uint64_t rank, rope, width = 0;
+    uint64_t rank = 0, rope = 0, width = 0;
     enum dti_status status = number(work, "kv_lora_rank", 0, &rank, reterr);
     if (status == DTI_OK)
         status = number(work, "qk_rope_head_dim", 0, &rope, reterr);

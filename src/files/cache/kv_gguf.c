@@ -180,7 +180,7 @@ static void add_state(struct kv_gguf_reading *work, enum dti_kv_kind kind, uint6
 
 static enum dti_status read_state(struct kv_gguf_reading *work, struct dti_error *reterr)
 {
-    uint64_t inner, state, groups, width;
+    uint64_t inner = 0, state = 0, groups = 0, width = 0;
     enum dti_status status = DTI_OK;
     if (work->rule->state == SHORT_CONV) {
         status = number(work, "embedding_length", DTI_KV_NEEDED, &inner, reterr);

@@ -349,7 +349,7 @@ def judge_errors(folder):
     refused({**base, "layer_types": ["full_attention"] * 31 + ["mamba"]}, "layers that keep a state")
     refused({**base, "layer_types": "full_attention"}, "not a list of words")
     refused({**base, "torch_dtype": None}, "config.json has no dtype, which its cache is kept in; give --kv-dtype")
-    refused({**base, "torch_dtype": "float7"}, "the dtype of config.json is not known: float7")
+    refused({**base, "torch_dtype": "float7"}, "the dtype of config.json is not known: 'float7'")
     refused(base, "did you mean 'llama'?", "--kv-like", "lama", code=2)
     refused({**PUBLIC["deepseek-v3"], "kv_lora_rank": None}, "it has no kv_lora_rank")
     refused({**PUBLIC["gemma-3-27b"]["text_config"], "num_kv_shared_layers": 99}, "exceeds its num_hidden_layers")
