@@ -339,6 +339,12 @@ static void put_notes(struct dti_json *json, const struct dti_mem *mem)
         if (mem->sizes[i].note)
             put_note(json, mem->sizes[i].as.format.name, mem->sizes[i].note);
     }
+    for (size_t i = 0; mem->cache && i < mem->cache->note_count; i++) {
+        const struct dti_note *const note = &mem->cache->notes[i];
+        char buffer[DTI_REMEDY_WORDS];
+        const char *const text = mem->words(buffer, note->remedy, note->text);
+        dti_put_warning(json, NULL, &(struct dti_warning_answer){note->code, NULL, text, 0});
+    }
     for (size_t i = 0; mem->cache && i < mem->cache->size_count; i++) {
         const struct dti_mem_size *const size = &mem->cache->sizes[i].as;
         if (size->note)

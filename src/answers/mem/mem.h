@@ -51,6 +51,8 @@ struct dti_mem_size {
     struct dti_mem_verdict verdict;
 };
 
+enum { DTI_MEM_RULE = 256, DTI_MEM_CACHE_NOTES = 2 };
+
 /* What a model keeps of its context, in one dtype. */
 struct dti_mem_cache_size {
     struct dti_mem_size as;                   /* only `as` and `note` */
@@ -70,7 +72,10 @@ struct dti_mem_cache {
     uint64_t context, batch; /* context 0: that of the model */
     bool context_given, batch_given;
     struct dti_kv_model model; /* the results */
-    struct dti_format state;   /* dtype of states that are not fp32 */
+    struct dti_note notes[DTI_MEM_CACHE_NOTES];
+    char note_text[DTI_MEM_CACHE_NOTES][DTI_MEM_RULE];
+    size_t note_count;
+    struct dti_format state; /* dtype of states that are not fp32 */
     struct dti_mem_cache_size *sizes;
     size_t size_count, size_capacity;
     struct dti_mem_total *totals;
@@ -94,8 +99,6 @@ struct dti_mem_capacity {
     uint64_t bytes;              /* free, or given; DTI_UNKNOWN if the device does not report it */
     uint64_t all;                /* of the device, or DTI_UNKNOWN */
 };
-
-enum { DTI_MEM_RULE = 256 };
 
 /* The request and its results. All zero at the start; free it after use. */
 struct dti_mem {

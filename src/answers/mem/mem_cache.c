@@ -167,6 +167,32 @@ static enum dti_status add_totals(struct dti_mem *mem, struct dti_error *reterr)
     return DTI_OK;
 }
 
+/* What to know about the figures. */
+static void note(struct dti_mem_cache *cache, const char *code, enum dti_remedy remedy,
+                 const char *text)
+{
+    const size_t at = cache->note_count++;
+    (void)snprintf(cache->note_text[at], DTI_MEM_RULE, "%s", text);
+    cache->notes[at] =
+        (struct dti_note){.code = code, .text = cache->note_text[at], .remedy = remedy};
+}
+
+static void add_notes(struct dti_mem_cache *cache)
+{
+    char text[DTI_MEM_RULE];
+    const struct dti_kv_model *const model = &cache->model;
+    if (model->context > 0 && cache->context > model->context) {
+        (void)snprintf(text, sizeof text,
+                       "a context of %llu tokens exceeds the %llu that the model is made for (%s)",
+                       (unsigned long long)cache->context, (unsigned long long)model->context,
+                       model->context_member);
+        note(cache, "long_context", DTI_REMEDY_NONE, text);
+    }
+    if (model->scheme && cache->size_count == 0)
+        note(cache, "kv_cache_scheme", DTI_REMEDY_KV_DTYPE,
+             "the model's quantization_config covers its cache, too, mostly in fp8");
+}
+
 enum dti_status dti_mem_cache_sum(struct dti_mem *mem, struct dti_error *reterr)
 {
     struct dti_mem_cache *const cache = mem->cache;
@@ -181,8 +207,10 @@ enum dti_status dti_mem_cache_sum(struct dti_mem *mem, struct dti_error *reterr)
                                DTI_QUOTED(operand->text, strlen(operand->text)));
     if (status == DTI_OK && !cache->context_given)
         cache->context = cache->model.context;
-    if (status == DTI_OK)
+    if (status == DTI_OK) {
+        add_notes(cache);
         status = use_dtype(mem, reterr);
+    }
     for (size_t i = 0; i < cache->size_count && status == DTI_OK; i++) {
         struct dti_mem_cache_size *const size = &cache->sizes[i];
         for (size_t k = 0; k < cache->model.count && status == DTI_OK; k++) {

@@ -88,9 +88,7 @@ enum dti_status dti_mem_sum_cache(struct mem_job *job, struct dti_error *reterr)
                         "the cache of standard input is not known: its config.json is found by its "
                         "name; give the name of the file");
     const enum dti_status status = dti_mem_cache_sum(&job->mem, reterr);
-    if (status == DTI_OK && cache->model.context > 0 && cache->context > cache->model.context)
-        dti_warn(job->cx, "--context %s exceeds the %llu tokens that the model is made for (%s)",
-                 job->args->context, (unsigned long long)cache->model.context,
-                 cache->model.context_member);
+    for (size_t i = 0; i < cache->note_count && status == DTI_OK; i++)
+        dti_warn(job->cx, "%s", dti_note_words((char[DTI_REMEDY_WORDS]){""}, &cache->notes[i]));
     return status;
 }

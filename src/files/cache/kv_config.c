@@ -603,6 +603,22 @@ static enum dti_status read_text(const struct dti_kv_members *all, struct dti_kv
     return dti_kv_members_read(ret, label, text->value, text->value_length, reterr);
 }
 
+/* Whether the quantization covers the cache: kv_cache_scheme of compressed-tensors,
+ * kv_cache_quant_algo of ModelOpt. */
+static enum dti_status read_scheme(const struct dti_kv_members *all, bool *ret,
+                                   struct dti_error *reterr)
+{
+    const struct dti_kv_member *const member = dti_kv_find(all, "quantization_config");
+    struct dti_kv_members inner;
+    if (!member || *member->value != '{')
+        return DTI_OK;
+    const enum dti_status status =
+        dti_kv_members_read(&inner, all->label, member->value, member->value_length, reterr);
+    *ret = status == DTI_OK && dti_kv_find(&inner, "kv_cache_scheme|kv_cache_quant_algo");
+    dti_kv_members_free(&inner);
+    return status;
+}
+
 enum dti_status dti_kv_config_parse(const char *label, const char *text, size_t length,
                                     const char *like, struct dti_kv_model *ret,
                                     struct dti_error *reterr)
@@ -613,6 +629,8 @@ enum dti_status dti_kv_config_parse(const char *label, const char *text, size_t 
     enum dti_status status = dti_kv_members_read(&all, label, text, length, reterr);
     if (status == DTI_OK)
         status = read_text(&all, &inner, label, reterr);
+    if (status == DTI_OK)
+        status = read_scheme(&all, &ret->scheme, reterr);
     if (status == DTI_OK) {
         work.members = inner.count > 0 ? &inner : &all;
         dti_kv_text(work.members, "model_type", ret->type);

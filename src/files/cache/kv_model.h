@@ -45,6 +45,7 @@ struct dti_kv_model {
     uint64_t without;   /* and how many keep nothing */
     uint64_t context;   /* the longest that the model is made for; 0: not stated */
     const char *context_member;
+    bool scheme;             /* the quantization's configuration names a dtype for the cache, too */
     char dtype[DTI_KV_WORD]; /* of the model, as config.json spells it; "": not stated */
     size_t count;
     struct dti_kv_group groups[DTI_KV_GROUPS];

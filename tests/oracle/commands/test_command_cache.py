@@ -364,7 +364,14 @@ def judge_errors(folder):
         answer = run("mem", write(folder, base), *words)
         check(answer.returncode == 2 and answer.stderr.count("\n") == 1, words, answer)
     check(run("mem", "7B", "--context", 10).returncode == 2, "an amount has no cache")
-    check("exceeds the 131072 tokens" in run("mem", folder / "config.json", "--context", "200k").stderr, "a long context")
+    check("exceeds the 131072 that" in run("mem", folder / "config.json", "--context", "200k").stderr, "a long context")
+    check([w["code"] for w in cache_of(folder / "config.json", "--context", "200k")["warnings"]] == ["long_context"], "a long context")
+    for quantization, codes in (({"kv_cache_scheme": {"num_bits": 8, "type": "float"}}, ["kv_cache_scheme"]),
+                                ({"kv_cache_scheme": None}, []), ({"kv_cache_quant_algo": "FP8"}, ["kv_cache_scheme"])):
+        path = write(folder, {**base, "quantization_config": quantization})
+        check([w["code"] for w in cache_of(path, "--context", 9)["warnings"]] == codes, quantization)
+        check(cache_of(path, "--context", 9, "--kv-dtype", "fp8_e4m3fn")["warnings"] == [], quantization)
+    write(folder, base)
     answer = cache_of(folder / "config.json", "--batch", 2)["cache"]
     check(answer["context"] == 131072 and answer["batch"] == 2, "the model's own context")
 
