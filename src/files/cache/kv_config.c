@@ -19,7 +19,9 @@ enum kv_config_layers {
     PERIOD,
     LISTED,
     STATE,
-    PATTERN
+    BOTH,
+    PATTERN,
+    UNUSED,
 };
 enum kv_config_keeps { GQA, MLA, DSA, GLOBAL };
 enum kv_config_state { NONE, DELTA, MAMBA, MAMBA2, MAMBA2_HEADS, SHORT_CONV };
@@ -148,7 +150,14 @@ static enum dti_status read_heads(struct kv_config_reading *work, struct dti_err
 /* MLA: one row for all heads. */
 static enum dti_status read_latent(struct kv_config_reading *work, struct dti_error *reterr)
 {
+    static const char pattern[] = "indexer_types|index_topk_pattern|index_topk_freq";
     uint64_t rank = 0, rope = 0, width = 0;
+    const struct dti_kv_member *const some =
+        work->rule->keeps == DSA ? dti_kv_find(work->members, pattern) : NULL;
+    if (some)
+        return dti_kv_refuse(work->members->label, reterr,
+                             "it has an %.*s: which layers keep keys of an indexer is not known",
+                             (int)some->name_length, some->name);
     enum dti_status status = number(work, "kv_lora_rank", 0, &rank, reterr);
     if (status == DTI_OK)
         status = number(work, "qk_rope_head_dim", 0, &rope, reterr);
@@ -223,15 +232,17 @@ static enum dti_status read_delta(struct kv_config_reading *work, struct dti_err
 }
 
 /* Mamba keeps a state for each inner channel; Mamba-2's convolution runs over B and C, too. States
- * are in fp32. Models of Mamba layers alone may have another width than expand x hidden_size. */
+ * are in fp32. Some models may have another width than expand x hidden_size. */
 static enum dti_status read_mamba(struct kv_config_reading *work, bool second,
                                   struct dti_error *reterr)
 {
     static const char *const names[] = {"mamba_expand|expand", "hidden_size",
                                         "mamba_d_state|state_size|ssm_state_size",
                                         "mamba_d_conv|conv_kernel", "mamba_n_groups|n_groups"};
-    static const char own[] = "intermediate_size";
-    const bool given = !second && work->rule->layers == STATE && dti_kv_find(work->members, own);
+    const bool both = work->rule->layers == BOTH;
+    const char *const own = both ? "mamba_d_ssm" : "intermediate_size";
+    const bool given =
+        (both || (!second && work->rule->layers == STATE)) && dti_kv_find(work->members, own);
     uint64_t n[5] = {0}, inner = 0;
     enum dti_status status = numbers(work, names, second ? 5 : 4, n, reterr);
     if (status == DTI_OK && given)
@@ -471,6 +482,12 @@ static enum dti_status read_pattern(struct kv_config_reading *work, struct patte
         if (ret->windows && rule->layers == UPPER)
             status = number(work, "max_window_layers", 0, &ret->upper, reterr);
         break;
+    case UNUSED:
+        if (dti_kv_is_true(members, "use_sliding_window"))
+            return dti_kv_refuse(members->label, reterr,
+                                 "its use_sliding_window is true, and which layers that means is "
+                                 "not known");
+        break;
     case EVERY:
         status = number(work, "sliding_window_pattern|_sliding_window_pattern", rule->every,
                         &ret->every, reterr);
@@ -517,6 +534,10 @@ static enum dti_status add_layer(struct kv_config_reading *work, const struct pa
                                                      : add_states(work, reterr);
     case STATE:
         return add_states(work, reterr);
+    case BOTH: {
+        const enum dti_status status = add_states(work, reterr);
+        return status == DTI_OK ? add_attention(work, DTI_KV_FULL, reterr) : status;
+    }
     default:
         return add_attention(work, DTI_KV_FULL, reterr);
     }

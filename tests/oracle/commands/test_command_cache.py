@@ -173,6 +173,12 @@ TINY = {
                        chunk_size=8),
     "gemma4_text": dict(head_dim=16, global_head_dim=32, sliding_window=16, num_hidden_layers=8, vocab_size_per_layer_input=64,
                         hidden_size_per_layer_input=8, num_kv_shared_layers=0),
+    "qwen2_moe": {**MOE, "use_sliding_window": False}, "exaone4": dict(sliding_window=16, sliding_window_pattern=4),
+    "opt": dict(num_key_value_heads=None, ffn_dim=96, word_embed_proj_dim=64),
+    "gptj": dict(n_embd=64, n_head=4, n_layer=4, n_positions=512, rotary_dim=8, num_key_value_heads=None),
+    "bloom": dict(n_head=4, n_layer=4, num_key_value_heads=None),
+    "falcon_h1": dict(mamba_d_ssm=96, mamba_n_heads=8, mamba_d_head=12, mamba_d_state=8, mamba_n_groups=2, mamba_chunk_size=8),
+    "glm_moe_dsa": {**MLA, "index_head_dim": 16, "index_n_heads": 2, "index_topk": 64},
     "granite": {}, "gpt_neox": dict(num_key_value_heads=None),
 }
 SHORT = 12  # tokens: below all windows
@@ -220,7 +226,7 @@ def judge_transformers(folder):
         config = transformers.CONFIG_MAPPING[name](**{**COMMON, **members}, dtype="bfloat16")
         model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16).eval()
         config.save_pretrained(folder)  # the config.json that transformers writes, or the members of those on the hub
-        if name in ("gemma4_text", "nemotron_h"):
+        if name in ("gemma4_text", "nemotron_h", "glm_moe_dsa"):
             write(folder, {**COMMON, **members, "model_type": name, "dtype": "bfloat16"})
         window = members.get("sliding_window") or members.get("attention_chunk_size") or 1 << 20
         for tokens, batch in ((SHORT, 1), (LONG, 3)):
@@ -317,6 +323,11 @@ def judge_gguf(folder):
         said = total(path, "--context", n, "--batch", batch)
         check(said == batch * each, arch, said, batch * each)
         check(cache_of(path, "--context", n)["cache"]["sizes"][0]["dtype"] == "fp16", arch, "llama.cpp's default is f16")
+    # "KV self size = 256.00 MiB" and "1024.00 MiB", as llama.cpp logs for Llama 2 7B with 512 tokens and Llama 3 8B with 8192
+    for kv_heads, tokens, logged in ((32, 512, 256), (8, 8192, 1024)):
+        path = gguf(folder, "llama", {"block_count": 32, "attention.head_count": 32, "attention.head_count_kv": kv_heads,
+                                      "embedding_length": 4096, "context_length": 8192})
+        check(total(path, "--context", tokens) == logged << 20, kv_heads, tokens)
     path = gguf(folder, "llama", {"block_count": 1, "attention.head_count": 4, "attention.head_count_kv": 1, "embedding_length": 320,
                                   "context_length": 64})
     said = total(path, "--kv-dtype", "q4_0", "--context", 10)
@@ -351,6 +362,9 @@ def judge_errors(folder):
     refused({**base, "torch_dtype": None}, "config.json has no dtype, which its cache is kept in; give --kv-dtype")
     refused({**base, "torch_dtype": "float7"}, "the dtype of config.json is not known: 'float7'")
     refused(base, "did you mean 'llama'?", "--kv-like", "lama", code=2)
+    refused({**PUBLIC["deepseek-v3"], "model_type": "glm_moe_dsa", "index_head_dim": 128, "index_topk_freq": 4}, "an index_topk_freq")
+    refused({**base, "model_type": "qwen2_moe", "use_sliding_window": True}, "which layers that means is not known")
+    refused({**base, "per_layer_config": {"0": {"head_dim": 1}}}, "it has a per_layer_config")
     refused({**PUBLIC["deepseek-v3"], "kv_lora_rank": None}, "it has no kv_lora_rank")
     refused({**PUBLIC["gemma-3-27b"]["text_config"], "num_kv_shared_layers": 99}, "exceeds its num_hidden_layers")
     (folder / "config.json").write_text("[1]")
