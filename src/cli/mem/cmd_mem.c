@@ -432,7 +432,7 @@ static enum dti_status run_mem(const void *args, char **operands, int operand_co
 const struct dti_command dti_command_mem = {
     .name = "mem",
     .group = "ask",
-    .summary = "show the memory of numbers in any dtype, for storage, serving or training",
+    .summary = "show the memory of numbers or models: stored, served, trained",
     .reads = true,
     .synopsis = "COUNT|SHAPE|FILE... [DTYPE,...]",
     .details = "COUNT is 7B, 1.5B, 176e9, 350M or 2^20 (K, M, B and T are 1e3, 1e6, 1e9,\n"
