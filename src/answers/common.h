@@ -106,7 +106,8 @@ void dti_put_warning(struct dti_json *json, const char *key,
                      const struct dti_warning_answer *warning);
 
 /* The options for viewing quantized tensors; how a tensor is quantized; and a container's notes (or
- * NULL) on tensors shown as stored, written as warnings into an open list. */
+ * NULL) on tensors shown as stored and on the file that is read, written as warnings into an open
+ * list. */
 void dti_put_members_logical_options(struct dti_json *json,
                                      const struct dti_logical_options *options);
 void dti_put_quantized(struct dti_json *json, const char *key, const struct dti_dequant_form *form);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "containers/containers.h"
+#include "io/net/remote.h"
 #include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
@@ -348,7 +349,12 @@ static enum dti_status open_path(struct dti_container_whole *whole,
 {
     struct dti_container *const container = &whole->container;
     struct dti_input input;
-    const enum dti_status status = dti_input_open_file(&input, container->path, reterr);
+    enum dti_status status = DTI_OK;
+    if (dti_is_hub_model(container->path))
+        status = dti_hub_choose(container, &whole->pool, reterr);
+    if (status != DTI_OK)
+        return status;
+    status = dti_input_open_file(&input, container->path, reterr);
     if (status != DTI_OK) {
         enum dti_input_kind kind;
         if (status == DTI_NO_MEMORY || (options && options->raw) ||
@@ -435,6 +441,13 @@ enum dti_status dti_container_open_bytes(struct dti_container **ret, const char 
     return status;
 }
 
+const struct dti_note *dti_container_hub_note(const struct dti_container *container)
+{
+    return container->note_count > 0 && strcmp(container->notes[0].code, DTI_HUB_NOTE) == 0
+               ? &container->notes[0]
+               : NULL;
+}
+
 void dti_container_free(struct dti_container *container)
 {
     if (!container)
@@ -487,6 +500,8 @@ bool dti_container_is(const char *path)
     if (strcmp(path, "-") == 0)
         return fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) && has_head(path);
     if (dti_content_of(path, (const unsigned char *)"", 0, 0, &foreign) != DTI_CONTAINER_COUNT)
+        return true;
+    if (dti_is_hub_model(path))
         return true;
     if (dti_input_find(path, &kind) != 0)
         return dti_input_there(path) != ENOENT;

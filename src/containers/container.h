@@ -227,6 +227,9 @@ enum dti_status dti_container_open_bytes(struct dti_container **ret, const char 
                                          const char *bytes, size_t size, struct dti_error *reterr);
 void dti_container_free(struct dti_container *container); /* closes the files; NULL is allowed */
 
+/* The note that says which file of a model on the hub is read; NULL for all other containers. */
+const struct dti_note *dti_container_hub_note(const struct dti_container *container);
+
 /* Whether an operand looks like a container: a folder; a path with a container extension (existing
  * or not, valid or not); a file whose first bytes are those of a container or of a format refused
  * by name (a pickle, a web page). Raw data and text do not count. Used to classify operands; opens

@@ -11,6 +11,16 @@
 #include "containers/container.h"
 #include "containers/opening.h"
 
+/* The code of the note that says which file is read, the first of its container. */
+#define DTI_HUB_NOTE "hub_file"
+
+/* Lists the files of the model that is the container's path, hf://org/model[@revision], and
+ * replaces that path with the address of the file that holds the model; a note says which one.
+ * Fails with DTI_BAD_INPUT if there is no such model, no such file, or more than one of equal rank.
+ */
+enum dti_status dti_hub_choose(struct dti_container *container, struct dti_pool *pool,
+                               struct dti_error *reterr);
+
 /* A NULL member is an operation that the kind does not support or does not need. */
 struct dti_container_ops {
     unsigned traits; /* DTI_TRAIT_TEXTS ... */

@@ -185,6 +185,8 @@ int dti_input_find(const char *path, enum dti_input_kind *ret_kind)
 
 int dti_input_there(const char *path)
 {
+    if (dti_is_hub_model(path))
+        return 0; /* opening it asks */
     if (dti_is_address(path))
         return remote_there(path);
     if (access(path, F_OK) == 0)

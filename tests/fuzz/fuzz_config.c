@@ -4,6 +4,7 @@
  * and printable. */
 #include <string.h>
 
+#include "files/cache/kv_model.h"
 #include "files/config/quant_config.h"
 #include "fuzz.h"
 
@@ -117,6 +118,35 @@ static void check(const struct dti_quant_config *config)
     }
 }
 
+static void check_error(enum dti_status status, const struct dti_error *error)
+{
+    REQUIRE(status == DTI_BAD_INPUT && error->status == status);
+    REQUIRE(strncmp(error->text, "'x'", 3) == 0);
+    for (const char *c = error->text; *c; c++)
+        REQUIRE((unsigned char)*c >= ' ' && *c != 0x7f);
+}
+
+/* What the same bytes say of the cache of the model. */
+static void parse_cache(const char *data, size_t size)
+{
+    struct dti_kv_model model;
+    struct dti_error error = {.status = DTI_OK};
+    const enum dti_status status = dti_kv_config_parse("'x'", data, size, NULL, &model, &error);
+    if (status != DTI_OK) {
+        check_error(status, &error);
+        return;
+    }
+    REQUIRE(model.count <= DTI_KV_GROUPS && memchr(model.type, 0, DTI_KV_WORD));
+    REQUIRE(memchr(model.dtype, 0, DTI_KV_WORD) &&
+            memchr(model.defaults, 0, sizeof model.defaults));
+    REQUIRE(model.shared + model.without <= model.layers);
+    for (size_t i = 0; i < model.count; i++) {
+        const struct dti_kv_group *const group = &model.groups[i];
+        REQUIRE(group->kind < DTI_KV_KINDS && group->layers > 0 && group->layers <= model.layers);
+        REQUIRE(!dti_kv_is_state(group->kind) || group->window == 0);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const names[] = {"config.json", "hf_quant_config.json",
@@ -131,10 +161,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             dti_quant_config_free(&config);
             continue;
         }
-        REQUIRE(status == DTI_BAD_INPUT && error.status == status);
-        REQUIRE(strncmp(error.text, "'x'", 3) == 0);
-        for (const char *c = error.text; *c; c++)
-            REQUIRE((unsigned char)*c >= ' ' && *c != 0x7f);
+        check_error(status, &error);
     }
+    parse_cache((const char *)data, size);
     return 0;
 }

@@ -124,6 +124,8 @@ static const char *const lines[] = {
     "mem 7B --train adam --dtype $0 --gradients $1 --master $2",
     "mem @s @z $0",
     "mem @g bf16 --keep $0 --only $1 -v",
+    "mem @g --context 4k --kv-like llama --kv-dtype $0 --fit $1",
+    "mem @g $0 --context $1 --batch 3 -v",
     "devices --device $0",
     "devices --arch -- $0",
     "devices --supports $0 -- $1",

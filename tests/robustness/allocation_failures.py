@@ -59,7 +59,8 @@ QUESTIONS += [(words.split(), b"") for words in (
     "inspect weights.npy --from fp4_e2m1 --json --stats --histogram --each")]
 QUESTIONS += [(words.split(), b"") for words in (
     "mem 7B", "mem 1.5B 3x5 bf16,mxfp4 --json --fit 4GB", "mem model.safetensors -v --keep *norm*",
-    "mem model.gguf int4 --train adam,adam8bit --json", "mem 1e3 --train all -v")]
+    "mem model.gguf int4 --train adam,adam8bit --json", "mem 1e3 --train all -v",
+    "mem cache/config.json --context 1k --batch 2 --kv-dtype bf16,q8_0 -v", "mem cache --context 1k --fit 1GB --json")]
 QUESTIONS += [(words.split(), b"") for words in (
     "quant model.safetensors.index.json mxfp6_e3m2 --select *q_proj* -o new/ --force --json",
     "quant model.safetensors.index.json nvfp4 --select *q_proj* -o new/ --force --json",
@@ -241,6 +242,11 @@ if __name__ == "__main__":
         make_gptq("awq.safetensors")
         for file in ("graph.onnx", "external.onnx", "external.data"):
             shutil.copy(DATA / file, file)
+        os.mkdir("cache")
+        write_single(pathlib.Path(name, "cache"))
+        with open("cache/config.json", "w") as file:
+            json.dump({"model_type": "lfm2", "dtype": "bfloat16", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 3,
+                       "num_key_value_heads": 2, "conv_L_cache": 3, "full_attn_idxs": [1], "max_position_embeddings": 512}, file)
         os.mkdir("mlx")
         make_mlx("mlx/model.safetensors", "a.weight=U32:2,8", "a.scales=BF16:2,1", "a.biases=BF16:2,1",
                  "b.weight=U32:2,8", "b.scales=U8:2,4", "b.global_scale=F32:", "x_blocks=U8:2,3,1,16", "x_scales=U8:2,3,1")

@@ -16,6 +16,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import range_server as srv
@@ -342,6 +343,165 @@ def judge_shards(b, hub):
             check((b.folder / "from-local" / name).read_bytes() == (b.folder / "from-remote" / name).read_bytes(), name)
 
 
+def describe(b, names, revision="main", siblings=None):
+    """The hub's description of org/model."""
+    listed = [{"rfilename": name, "size": 1} for name in names] if siblings is None else siblings
+    body = json.dumps({"id": "org/model", "sha": "0" * 40, "tags": ["x"], "siblings": listed, "config": {"a": [1, {}]}}).encode()
+    b.main.resources["/api/models/org/model/revision/" + revision] = lambda handler: handler.answer(200, body=body)
+
+
+def judge_models(b):
+    """hf://org/model without a file: the file is found, said, and its answers are those of the file itself."""
+    hub = {"HF_ENDPOINT": b.main.base(), "HF_TOKEN": TOKEN}
+    data = "/org/model/resolve/%s/"
+    content = safetensors({"a": numbers(1 << 12, 5)})
+    stray = ["README.md", "onnx/model.onnx", "config.json", "x/model.safetensors", "b.bin", "model.bin.index.json.txt"]
+    for name in ("model.safetensors", "pytorch_model.bin", "other.safetensors", "a.gguf", "UD/a-00001-of-00002.gguf"):
+        b.serve(data % "main" + name, srv.Resource(content))  # its content decides what it is
+    parts = ["UD/a-00001-of-00002.gguf", "UD/a-00002-of-00002.gguf"]
+    for names, taken in ((["other.safetensors", "model.safetensors", "a.gguf"], "model.safetensors"),
+                         (["other.safetensors", "a.gguf", "pytorch_model.bin"], "other.safetensors"),
+                         (["pytorch_model.bin", "training_args.bin", "a.gguf"], "pytorch_model.bin"),
+                         (["a.gguf"], "a.gguf"), (parts, parts[0])):
+        describe(b, stray + names)
+        b.main.take()
+        run, there = b.run("inspect", "hf://org/model", **hub), b.run("inspect", "hf://org/model/" + taken, **hub)
+        asked = b.main.take()
+        check(run.returncode == 0 and "'%s' is read, of %d files of the model" % (taken, len(stray + names)) in run.stdout + run.stderr,
+              taken, run)
+        check("hf://org/model/" + taken in run.stdout and there.returncode == 0, taken, run)
+        check(all(r.token() == "Bearer " + TOKEN for r in asked) and len(asked) <= 6, taken, [r.path for r in asked])
+    for names, words in ((["a.safetensors", "b.safetensors"], "has 2 safetensors files without an index; name one of them: "
+                          "'a.safetensors', 'b.safetensors'"),
+                         (["q4/a.gguf", "b.gguf"], "has 2 gguf models; name one of them: 'q4/a.gguf', 'b.gguf'"),
+                         (["q%d.gguf" % i for i in range(90)], "has 90 gguf models; name one of them: 'q0.gguf', "),
+                         (["a.safetensors.index.json", "b.safetensors.index.json"], "has 2 indexes; name one of them"),
+                         ([], "no gguf file; name one of its 6 files: 'README.md', 'onnx/model.onnx'")):
+        describe(b, stray + names)
+        run = b.refused("hf://org/model", words, **hub)
+        check(len(run.stderr) < 700 and (len(names) < 90 or " and 78 more" in run.stderr), run.stderr)
+    describe(b, [])
+    b.refused("hf://org/model", "has no files", **hub)
+    for siblings in ({"rfilename": "a"}, [1], [{"rfilename": 1}], "x"):
+        describe(b, [], siblings=siblings)
+        b.refused("hf://org/model", "no list of files", **hub)
+    describe(b, [], siblings=[{"rfilename": "../../x.safetensors"}, {"rfilename": "\x1b.safetensors"}, {"x": "y.safetensors"}])
+    b.refused("hf://org/model", "no gguf file", **hub)
+    judge_answers(b, hub, content)
+    judge_parallel(b, hub)
+    judge_split(b, hub)
+
+
+def judge_answers(b, hub, content):
+    """Errors of the list, and revisions."""
+    path = "/api/models/org/model/revision/main"
+
+    def answers(words, status, headers=None, body=b"{}", **environment):
+        b.main.resources[path] = lambda handler: handler.answer(status, headers, body)
+        return b.refused("hf://org/model", words, **{**hub, **environment})
+
+    answers("answers 404 (not found); the hub has no such model or revision", 404)
+    answers("the hub has no such model, or wants HF_TOKEN", 401, HF_TOKEN="")
+    answers("the token of HF_TOKEN may not read it", 401)
+    answers("asks to wait for 3600 seconds", 429, {"Retry-After": 3600})
+    answers("is not JSON", 200, body=b"{\"siblings\": [")
+    answers("encodes what it sends", 200, {"Content-Encoding": "gzip"})
+    answers("no list of files", 200, body=b"[]")
+    answers("answer is too large", 200, {"Content-Length": 1 << 40})
+    b.refused("hf://org", "name a file of the model", **hub)
+    b.refused("hf://org/", "expected hf://org/model", **hub)
+    b.main.resources["/api/models/org/moved/revision/main"] = srv.redirect("/api/models/org/model/revision/main", 307)
+    describe(b, ["model.safetensors"])
+    b.serve("/org/moved/resolve/main/model.safetensors", srv.Resource(content))
+    check(b.run("check", "hf://org/moved", **hub).returncode == 0, "a model that was renamed")
+    describe(b, ["model.safetensors"], "v1.0")
+    b.serve("/org/model/resolve/v1.0/model.safetensors", srv.Resource(content))
+    (b.folder / "local.safetensors").write_bytes(content)
+    for words in (["mem", "-q"], ["check", "-q"], ["inspect", "-q"]):
+        run, local = b.run(*words, "hf://org/model@v1.0/", **hub), b.run(*words, "local.safetensors")
+        check(run.returncode == 0 and run.stdout.replace("hf://org/model@v1.0/model.", "local.") == local.stdout, words, run, local)
+    for words in (["inspect"], ["check"], ["check", "--no-nan"], ["mem"], ["compare", "local.safetensors"], ["cast", "bf16", "--dry-run"],
+                  ["quant", "int8", "--dry-run"], ["explain", "local.safetensors"]):
+        run = b.run(words[0], "hf://org/model@v1.0", *words[1:], **hub)
+        check(run.returncode == 0 and "'model.safetensors' is read, of 1 file of the model" in run.stdout + run.stderr, words, run)
+    config = {"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2,
+              "torch_dtype": "bfloat16"}
+    b.serve("/org/model/resolve/v1.0/config.json", srv.Resource(json.dumps(config).encode()))
+    for address, weights in (("hf://org/model@v1.0", len(content) - 8 - int.from_bytes(content[:8], "little")),
+                             ("hf://org/model@v1.0/config.json", 0)):
+        run = b.run("mem", address, "--context", 100, "-q", **hub)
+        check(run.stdout == "%d\n" % (weights + 2 * 100 * 2 * 2 * 16 * 2), address, run)
+    answer = json.loads(b.run("mem", "hf://org/model@v1.0", "--json", **hub).stdout)
+    check([w["code"] for w in answer["warnings"]] == ["hub_file"], answer["warnings"])
+
+
+def judge_parallel(b, hub):
+    """Shards are opened several at a time, with few connections, and give the same answer; one that is missing is named."""
+    count, busy, most, lock = 60, [0], [0], threading.Lock()
+
+    def hook(*_):
+        with lock:
+            busy[0] += 1
+            most[0] = max(most[0], busy[0])
+        time.sleep(0.02)
+        with lock:
+            busy[0] -= 1
+        return False
+    folder = b.folder / "many"
+    folder.mkdir()
+    files, index = {}, {}
+    for i in range(count):
+        name = "model-%05d-of-%05d.safetensors" % (i + 1, count)
+        names = ["layer%d.%d" % (i, k) for k in range(1200 if i % 3 == 0 else 5)]  # some headers are longer than one request
+        files[name] = safetensors({n: b"1234" for n in names})
+        index.update({n: name for n in names})
+    files["model.safetensors.index.json"] = json.dumps({"metadata": {}, "weight_map": index}).encode()
+    for name, content in files.items():
+        b.serve("/org/model/resolve/main/" + name, srv.Resource(content, hooks=[hook]))
+        (folder / name).write_bytes(content)
+    describe(b, files)
+    b.main.take()
+    run, local = b.run("mem", "hf://org/model", "-q", "bf16", **hub), b.run("mem", "many", "-q", "bf16")
+    asked = [r for r in b.main.take() if r.path.endswith(".safetensors")]
+    check(run.returncode == 0 and run.stdout == local.stdout, run, local)
+    check(len(asked) == count + count // 3, len(asked), "requests of", count, "shards")
+    check(2 < most[0] <= 8, most[0], "requests at a time")
+    for missing in (0, 30, count - 1):
+        name = "/org/model/resolve/main/model-%05d-of-%05d.safetensors" % (missing + 1, count)
+        kept = b.main.resources.pop(name)
+        b.refused("hf://org/model", "cannot open shard 'model-%05d-of-%05d.safetensors' of its 60" % (missing + 1, count), **hub)
+        b.main.resources[name] = kept
+
+
+def judge_split(b, hub):
+    """Parts of a GGUF are opened several at a time."""
+    count = 24
+
+    def text(word):
+        return struct.pack("<Q", len(word)) + word.encode()
+
+    def slow(*_):
+        time.sleep(0.02)
+        return False
+    names = ["m-%05d-of-%05d.gguf" % (i + 1, count) for i in range(count)]
+    for i, name in enumerate(names):
+        pairs = [text("split.no") + struct.pack("<IH", 2, i), text("split.count") + struct.pack("<IH", 2, count),
+                 text("split.tensors.count") + struct.pack("<Ii", 5, count)]
+        pairs += [] if i else [text("general.architecture") + struct.pack("<I", 8) + text("x")]
+        head = b"GGUF" + struct.pack("<IQQ", 3, 1, len(pairs)) + b"".join(pairs) + text("t%d" % i) + struct.pack("<IQIQ", 1, 32, 0, 0)
+        b.serve("/org/model/resolve/main/" + name, srv.Resource(head + b"\0" * (-len(head) % 32) + b"\0" * 128, hooks=[slow]))
+    describe(b, names)
+    b.main.take()
+    start = time.monotonic()
+    run = b.run("mem", "hf://org/model", "-q", "fp16", **hub)
+    asked = [r for r in b.main.take() if r.path.endswith(".gguf")]
+    check(run.stdout == "%d\n" % (count * 64) and len(asked) == count, run, len(asked))
+    print("%d parts of a GGUF in %.2f s" % (count, time.monotonic() - start))
+    kept = b.main.resources.pop("/org/model/resolve/main/" + names[7])
+    b.refused("hf://org/model", "cannot open part '%s' of its 24" % names[7], **hub)
+    b.main.resources["/org/model/resolve/main/" + names[7]] = kept
+
+
 def judge_start(b):
     """Without a URL no network library is loaded."""
     (b.folder / "local.safetensors").write_bytes(safetensors({"a": b"1234"}))
@@ -364,7 +524,8 @@ def main():
         # most of the time is spent in pauses between retries: each with servers and a folder of its own
         with concurrent.futures.ThreadPoolExecutor() as pool:
             running = [pool.submit(judge, Bench(pathlib.Path(tempfile.mkdtemp(dir=folder)), made), *more) for judge, *more in (
-                (judge_requests,), (judge_streams,), (judge_failures,), (judge_redirects, made is not None), (judge_hub,))]
+                (judge_requests,), (judge_streams,), (judge_failures,), (judge_redirects, made is not None), (judge_hub,),
+                (judge_models,))]
             for judge in running:
                 judge.result()
     return srv.end()

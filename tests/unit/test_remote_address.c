@@ -3,6 +3,7 @@
  * Valid and invalid spellings of addresses. */
 #include "io/net/address.h"
 
+#include "io/net/remote.h"
 #include "unit.h"
 
 static const char letters[] = "the address contains characters that must be written as %XX",
@@ -191,6 +192,30 @@ static void the_hub_has_addresses_of_its_own(void)
                   &address);
 }
 
+static void models_of_the_hub_are_described(void)
+{
+    static const char description[] = "https://hub/x/api/models/o/m/revision/main";
+    static const struct row rows[] = {
+        {"hf://o/m", description, NULL},
+        {"hf://o/m@v1", "https://hub/x/api/models/o/m/revision/v1", NULL},
+        {"hf://o/..", NULL, form},
+        {"hf://o/m@..", NULL, form},
+        {"hf://o/m@a@b", NULL, form},
+        {"hf://datasets/o", NULL, models},
+    };
+    static const char *const without_file[] = {"hf://o/m", "hf://o/m/", "hf://o/m@v"},
+                             *const others[] = {"hf://o",      "hf://o/",     "hf://o/m/f",
+                                                "hf://o//",    "hf://",       "hf://o/m//",
+                                                "https://o/m", "hf://o/m@v/f"};
+    struct dti_address address;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        check_row(&rows[i], dti_address_of_hub(&address, rows[i].text, "https://hub/x/"), &address);
+    for (size_t i = 0; i < sizeof without_file / sizeof *without_file; i++)
+        CHECK(dti_is_hub_model(without_file[i]));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        CHECK(!dti_is_hub_model(others[i]));
+}
+
 static void places_of_hosts_are_known(void)
 {
     static const struct {
@@ -267,4 +292,4 @@ static void tokens_go_to_one_host(void)
 }
 
 UNIT_MAIN(addresses_have_one_spelling, redirects_stay_encrypted, the_hub_has_addresses_of_its_own,
-          places_of_hosts_are_known, tokens_go_to_one_host)
+          models_of_the_hub_are_described, places_of_hosts_are_known, tokens_go_to_one_host)

@@ -28,6 +28,8 @@ struct mem_options {
     const struct dti_mem *of;
     const char *optimizers[DTI_TRAINING_COUNT];
     size_t optimizer_count;
+    const struct dti_mem_cache *cache; /* or NULL */
+    const char *kv_dtype, *kv_like;
 };
 struct mem_tensor {
     const struct dti_mem_item *of;
@@ -73,7 +75,37 @@ struct mem_room {
     bool known;         /* its total memory is known */
 };
 
-DTI_WORDS(kind_words, "count", "shape", "file")
+struct cache_layers_of {
+    const struct dti_mem_cache *cache;
+    const struct dti_kv_group *group;
+};
+struct cache_size_of {
+    const struct dti_mem_cache *cache;
+    const struct dti_mem_cache_size *size;
+};
+struct mem_cache_layers {
+    const struct dti_kv_group *of;
+    const char *kind;
+    uint64_t tokens;
+    bool is_tokens, windowed;
+    char rule[DTI_MEM_RULE];
+};
+struct mem_cache_size {
+    const struct dti_mem_cache_size *of;
+    const char *dtype, *state;
+    size_t count;
+};
+struct mem_cache {
+    const struct dti_mem_cache *of;
+    const char *defaults; /* or NULL */
+    bool known;           /* the model says its context */
+};
+struct mem_total {
+    const struct dti_mem_total *of;
+    const char *dtype, *cache;
+};
+
+DTI_WORDS(kind_words, "count", "shape", "file", "config")
 DTI_WORDS(part_words, "weights", "gradients", "master weights", "first moment", "second moment",
           "momentum")
 
@@ -151,6 +183,9 @@ static void fill_options(struct mem_options *ret, const struct dti_mem *mem)
 {
     ret->of = mem;
     ret->optimizer_count = list_optimizers(mem->train, ret->optimizers);
+    ret->cache = mem->cache;
+    ret->kv_dtype = mem->cache ? mem->cache->kv_dtype : NULL;
+    ret->kv_like = mem->cache ? mem->cache->like : NULL;
 }
 
 static void fill_tensor(struct mem_tensor *ret, const struct dti_mem_item *item)
@@ -219,6 +254,45 @@ static void free_training(struct mem_training *training)
     dti_buffer_free(&training->rule);
 }
 
+static void fill_cache_layers(struct mem_cache_layers *ret, const struct cache_layers_of *of)
+{
+    const struct dti_kv_group *const group = of->group;
+    *ret = (struct mem_cache_layers){
+        .of = group,
+        .kind = dti_mem_cache_kind(group->kind),
+        .tokens = dti_mem_cache_tokens(of->cache, group),
+        .is_tokens = !dti_kv_is_state(group->kind),
+        .windowed = group->window > 0,
+    };
+    dti_mem_cache_rule(ret->rule, of->cache, group);
+}
+
+static void fill_cache_size(struct mem_cache_size *ret, const struct cache_size_of *of)
+{
+    const struct dti_mem_cache *const cache = of->cache;
+    *ret = (struct mem_cache_size){of->size, dti_stored_name(&of->size->as.as), NULL,
+                                   cache->model.count};
+    for (size_t i = 0; i < cache->model.count; i++) {
+        const struct dti_kv_group *const group = &cache->model.groups[i];
+        if (dti_kv_is_state(group->kind) && !group->fp32)
+            ret->state = cache->state.name;
+    }
+}
+
+static void fill_cache(struct mem_cache *ret, const struct dti_mem_cache *cache)
+{
+    *ret =
+        (struct mem_cache){cache, cache->model.defaults[0] != '\0' ? cache->model.defaults : NULL,
+                           cache->model.context > 0};
+}
+
+static void fill_total(struct mem_total *ret, const struct dti_mem_total *total)
+{
+    const bool named = total->weights && !total->weights->as_stored;
+    *ret = (struct mem_total){total, named ? dti_stored_name(&total->weights->as) : NULL,
+                              dti_stored_name(&total->cache->as.as)};
+}
+
 static void fill_room(struct mem_room *ret, const struct dti_mem_capacity *capacity)
 {
     ret->of = capacity;
@@ -264,5 +338,16 @@ static void put_notes(struct dti_json *json, const struct dti_mem *mem)
     for (size_t i = 0; i < mem->size_count; i++) {
         if (mem->sizes[i].note)
             put_note(json, mem->sizes[i].as.format.name, mem->sizes[i].note);
+    }
+    for (size_t i = 0; mem->cache && i < mem->cache->note_count; i++) {
+        const struct dti_note *const note = &mem->cache->notes[i];
+        char buffer[DTI_REMEDY_WORDS];
+        const char *const text = mem->words(buffer, note->remedy, note->text);
+        dti_put_warning(json, NULL, &(struct dti_warning_answer){note->code, NULL, text, 0});
+    }
+    for (size_t i = 0; mem->cache && i < mem->cache->size_count; i++) {
+        const struct dti_mem_size *const size = &mem->cache->sizes[i].as;
+        if (size->note)
+            put_note(json, dti_stored_name(&size->as), size->note);
     }
 }

@@ -11,6 +11,7 @@
 #include "core/dtype/training.h"
 #include "core/number/spell.h"
 #include "devices/device.h"
+#include "files/cache/kv_model.h"
 #include "files/dequant/logical_tensors.h"
 #include "report/json.h"
 
@@ -24,7 +25,7 @@ struct dti_mem_item {
 
 struct dti_mem_operand {
     const char *text;
-    enum dti_mem_kind { DTI_MEM_COUNT, DTI_MEM_SHAPE, DTI_MEM_FILE } kind;
+    enum dti_mem_kind { DTI_MEM_COUNT, DTI_MEM_SHAPE, DTI_MEM_FILE, DTI_MEM_CONFIG } kind;
     unsigned rank;
     uint64_t shape[DTI_RANK_MAX];
     struct dti_container *container;
@@ -48,6 +49,37 @@ struct dti_mem_size {
     struct dti_footprint numbers;
     uint64_t bytes; /* including tensors that stay as stored */
     struct dti_mem_verdict verdict;
+};
+
+enum { DTI_MEM_RULE = 256, DTI_MEM_CACHE_NOTES = 2 };
+
+/* What a model keeps of its context, in one dtype. */
+struct dti_mem_cache_size {
+    struct dti_mem_size as;                   /* only `as` and `note` */
+    uint64_t groups[DTI_KV_GROUPS];           /* bytes of each group of layers */
+    uint64_t token_bytes, state_bytes, bytes; /* bytes: both */
+};
+/* Weights in one dtype, or none, and the cache in one. */
+struct dti_mem_total {
+    const struct dti_mem_size *weights; /* NULL: a configuration without weights */
+    const struct dti_mem_cache_size *cache;
+    uint64_t bytes;
+    struct dti_mem_verdict verdict;
+};
+struct dti_mem_cache {
+    const char *like;        /* the request: the type whose rule is followed, or NULL */
+    const char *kv_dtype;    /* as given, or NULL */
+    uint64_t context, batch; /* context 0: that of the model */
+    bool context_given, batch_given;
+    struct dti_kv_model model; /* the results */
+    struct dti_note notes[DTI_MEM_CACHE_NOTES];
+    char note_text[DTI_MEM_CACHE_NOTES][DTI_MEM_RULE];
+    size_t note_count;
+    struct dti_format state; /* dtype of states that are not fp32 */
+    struct dti_mem_cache_size *sizes;
+    size_t size_count, size_capacity;
+    struct dti_mem_total *totals;
+    size_t total_count;
 };
 
 /* Training in one dtype with one optimizer. */
@@ -92,6 +124,7 @@ struct dti_mem {
     struct dti_mem_training *trainings;
     size_t training_count;
     struct dti_mem_capacity capacity;
+    struct dti_mem_cache *cache; /* NULL: not requested; owned by the caller */
 };
 void dti_mem_free(struct dti_mem *mem);
 
@@ -113,6 +146,27 @@ enum dti_status dti_mem_add_ladder(struct dti_mem *mem, struct dti_error *reterr
 enum dti_status dti_mem_sum(struct dti_mem *mem, struct dti_error *reterr);
 enum dti_status dti_mem_add_training(struct dti_mem *mem, const struct dti_training_plan *plan,
                                      struct dti_error *reterr);
+
+/* Add a configuration without weights; a dtype of the cache. Fail with DTI_NO_MEMORY. */
+enum dti_status dti_mem_add_config(struct dti_mem *mem, const char *path, struct dti_error *reterr);
+enum dti_status dti_mem_add_cache_size(struct dti_mem *mem, const struct dti_mem_size *size,
+                                       struct dti_error *reterr);
+/* Reads the model of the only operand and sums up its cache, after dti_mem_sum(). Without a dtype
+ * it has that of the model, or fp16 for a GGUF, as in llama.cpp. Fails like dti_kv_model_read(),
+ * and with DTI_BAD_VALUE beyond 64 bits. */
+enum dti_status dti_mem_cache_sum(struct dti_mem *mem, struct dti_error *reterr);
+void dti_mem_cache_free(struct dti_mem_cache *cache);
+/* "62 layers x 4 sequences x 1024 tokens x (16 x 128 keys + 16 x 128 values)" */
+void dti_mem_cache_rule(char text[DTI_MEM_RULE], const struct dti_mem_cache *cache,
+                        const struct dti_kv_group *group);
+/* The tokens that such layers keep of each sequence; 0 for states. */
+uint64_t dti_mem_cache_tokens(const struct dti_mem_cache *cache, const struct dti_kv_group *group);
+/* "full attention" */
+const char *dti_mem_cache_kind(size_t kind);
+/* The dtype in which such layers keep it. */
+const char *dti_mem_cache_dtype(const struct dti_mem_cache *cache,
+                                const struct dti_mem_cache_size *size,
+                                const struct dti_kv_group *group);
 
 /* The free memory of a device. text: its name as given. Fails with DTI_UNAVAILABLE. */
 enum dti_status dti_mem_device_capacity(struct dti_mem_capacity *ret,

@@ -152,6 +152,10 @@ static bool judge(const struct dti_mem_capacity *capacity, uint64_t bytes,
 bool dti_mem_judge(struct dti_mem *mem)
 {
     bool any = false;
+    for (size_t i = 0; mem->cache && i < mem->cache->total_count; i++)
+        any |= judge(&mem->capacity, mem->cache->totals[i].bytes, &mem->cache->totals[i].verdict);
+    if (mem->cache)
+        return any;
     for (size_t i = 0; i < mem->size_count; i++)
         any |= judge(&mem->capacity, mem->sizes[i].bytes, &mem->sizes[i].verdict) && !mem->train;
     for (size_t i = 0; i < mem->training_count; i++)
@@ -377,6 +381,11 @@ enum dti_status dti_mem_add_file(struct dti_mem *mem, const char *path, struct d
     return status;
 }
 
+enum dti_status dti_mem_add_config(struct dti_mem *mem, const char *path, struct dti_error *reterr)
+{
+    return add_operand(mem, path, DTI_MEM_CONFIG) ? DTI_OK : no_memory(reterr);
+}
+
 enum dti_status dti_mem_add_amount(struct dti_mem *mem, const char *text, struct dti_error *reterr)
 {
     struct dti_mem_operand *const operand = add_operand(mem, text, DTI_MEM_COUNT);
@@ -433,6 +442,8 @@ enum dti_status dti_mem_add_ladder(struct dti_mem *mem, struct dti_error *reterr
     if (mem->train)
         return add_dtype(mem, training_dtype(mem), reterr);
     mem->ladder = true;
+    if (mem->cache) /* of a model that is served */
+        return dti_mem_add_size(mem, &(struct dti_mem_size){.as_stored = true}, reterr);
     if (!mem->amounts)
         status = dti_mem_add_size(mem, &(struct dti_mem_size){.as_stored = true}, reterr);
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes && status == DTI_OK; i++)

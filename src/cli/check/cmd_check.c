@@ -211,6 +211,9 @@ static void put_notes(const struct dti_context *cx, const struct dti_check_repor
         (void)dti_logical_notes(container, &logical);
     const size_t stored = container ? container->note_count - logical : 0;
     const size_t end = report->lint ? stored : stored + logical;
+    const struct dti_note *const hub = container ? dti_container_hub_note(container) : NULL;
+    if (hub && !asked)
+        dti_line_print(&line, DTI_STYLE_WARN, "note: %s\n", hub->text);
     for (size_t i = asked ? 0 : stored; i < end; i++) {
         const struct dti_note *const note = &container->notes[i];
         char words[DTI_REMEDY_WORDS];

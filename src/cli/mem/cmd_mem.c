@@ -9,58 +9,10 @@
 #include "util/checked.h"
 #include "util/run/allocate.h"
 #include "util/text/ascii.h"
-#include "util/text/nearest.h"
 
-/* A dtype, a block format or a type of GGUF. */
-static enum dti_status look_up(const char *name, struct dti_mem_size *ret, struct dti_error *reterr)
-{
-    struct dti_nearest nearest;
-    struct dti_error error;
-    *ret = (struct dti_mem_size){.note = NULL};
-    if (dti_stored_find(name, &ret->as))
-        return DTI_OK;
-    const enum dti_status status = dti_format_lookup(name, &ret->as.format, &ret->note, &error);
-    if (status == DTI_OK)
-        return DTI_OK;
-    dti_nearest_init(&nearest, name, strlen(name));
-    for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++)
-        dti_nearest_offer(&nearest, dti_format_get((enum dti_dtype)id)->name);
-    for (size_t i = 0; i < dti_block_format_count; i++)
-        dti_nearest_offer(&nearest, dti_block_formats[i].name);
-    for (unsigned i = 0; i < DTI_GGUF_BLOCKS_COUNT; i++)
-        dti_nearest_offer(&nearest, dti_gguf_type_of((enum dti_gguf_blocks)i)->word);
-    if (status != DTI_UNKNOWN_DTYPE || nearest.count == 0) {
-        if (reterr)
-            *reterr = error;
-        return status;
-    }
-    (void)dti_fail_word(reterr, status, name, strlen(name), "unknown dtype %s",
-                        DTI_QUOTED(name, strlen(name)));
-    dti_nearest_suggest(&nearest, reterr);
-    return status;
-}
-
-/* "bf16,mxfp4" */
 static enum dti_status add_dtypes(struct mem_job *job, const char *list, struct dti_error *reterr)
 {
-    for (const char *at = list;; at++) {
-        const size_t length = strcspn(at, ",");
-        char name[128] = "";
-        struct dti_mem_size size;
-        if (length < sizeof name)
-            memcpy(name, at, length);
-        enum dti_status status = look_up(length < sizeof name ? name : at, &size, reterr);
-        if (status != DTI_OK)
-            return status;
-        if (size.note)
-            dti_warn(job->cx, "%s", size.note);
-        status = dti_mem_add_size(&job->mem, &size, reterr);
-        if (status != DTI_OK)
-            return status;
-        at += length;
-        if (*at == '\0')
-            return DTI_OK;
-    }
+    return dti_mem_each_dtype(job, list, dti_mem_add_size, &job->mem, reterr);
 }
 
 /* Whether a word is a list of dtypes, judged by its first name, which may be ambiguous. */
@@ -73,7 +25,7 @@ static bool names_dtype(const char *word)
     if (length >= sizeof name)
         return false;
     memcpy(name, word, length);
-    return look_up(name, &size, &error) != DTI_UNKNOWN_DTYPE;
+    return dti_mem_look_up(name, &size, &error) != DTI_UNKNOWN_DTYPE;
 }
 
 static enum dti_status add_word(struct mem_job *job, const char *word, struct dti_error *reterr)
@@ -82,6 +34,8 @@ static enum dti_status add_word(struct mem_job *job, const char *word, struct dt
     const bool first = mem->operand_count == 0;
     if (dti_mem_is_amount(word))
         return dti_mem_add_amount(mem, word, reterr);
+    if (dti_mem_is_config(word))
+        return dti_mem_add_config(mem, word, reterr);
     const bool dtype = names_dtype(word);
     if (dtype && !first)
         return add_dtypes(job, word, reterr);
@@ -107,8 +61,14 @@ static enum dti_status check_selection(const struct mem_job *job, struct dti_err
     const struct dti_mem *const mem = &job->mem;
     const char *const option = args->mem.only ? "--only" : args->mem.keep ? "--keep" : NULL;
     bool files = false;
-    for (size_t i = 0; i < mem->operand_count; i++)
+    for (size_t i = 0; i < mem->operand_count; i++) {
         files |= mem->operands[i].kind == DTI_MEM_FILE;
+        if (mem->operands[i].kind == DTI_MEM_CONFIG && !mem->cache)
+            return dti_fail(reterr, DTI_USAGE,
+                            "%s describes a model and holds no numbers; --context TOKENS computes "
+                            "the cache of that model",
+                            DTI_QUOTED(mem->operands[i].text, strlen(mem->operands[i].text)));
+    }
     if (option && !files)
         return dti_fail(reterr, DTI_USAGE, "%s is for tensors of files; leave it out", option);
     if (args->mem.only && mem->item_count == 0)
@@ -132,7 +92,8 @@ static enum dti_status read_operands(struct mem_job *job, char **words, int coun
                         "nothing to store; give a count, a shape or a file, as in 'dtinfo mem 7B "
                         "bf16'");
     if (args->input)
-        status = dti_mem_add_file(mem, args->input, reterr);
+        status = (dti_mem_is_config(args->input) ? dti_mem_add_config
+                                                 : dti_mem_add_file)(mem, args->input, reterr);
     for (int i = 0; i < count && status == DTI_OK; i++)
         status = add_word(job, words[i], reterr);
     for (size_t i = 0; i < mem->operand_count && status == DTI_OK; i++) {
@@ -146,7 +107,7 @@ static enum dti_status read_operands(struct mem_job *job, char **words, int coun
                         mem->amounts ? "the amount" : "the file");
     if (status == DTI_OK && args->dtype)
         status = add_dtypes(job, args->dtype, reterr);
-    if (status == DTI_OK && mem->size_count == 0)
+    if (status == DTI_OK && mem->size_count == 0 && mem->operands[0].kind != DTI_MEM_CONFIG)
         status = dti_mem_add_ladder(mem, reterr);
     return status;
 }
@@ -394,6 +355,14 @@ static const struct dti_option options[] = {
         "with --train: dtype of the master weights (default fp32 if the weights are narrower)"),
     OPT_DTYPE(0, "states", struct mem_args, mem.states, "DTYPE",
               "with --train: dtype of the optimizer states (default fp32)"),
+    OPT_TEXT(0, "context", struct mem_args, context, "TOKENS",
+             "include the cache for that many tokens, such as 32k (k is 1024)", .matters = true),
+    OPT_UINT(0, "batch", struct mem_args, batch, batch_given, 1, 1 << 20, "N",
+             "sequences that the cache is for (default 1)", .matters = true),
+    OPT_DTYPE(0, "kv-dtype", struct mem_args, kv_dtype, "DTYPE,...",
+              "dtypes of the cache (default that of the model; gguf: fp16)", .matters = true),
+    OPT_TEXT(0, "kv-like", struct mem_args, kv_like, "TYPE",
+             "compute the cache by the rule of this type of models, such as llama"),
     OPT_LIST(0, "fit", struct mem_args, mem.fit, "DEVICE|BYTES", some_capacities,
              "show what fits into a device's free memory, into 80GB or 24GiB, or into 8x80GB",
              .matters = true),
@@ -429,9 +398,13 @@ static enum dti_status gather(struct mem_job *job, char **operands, int operand_
     job->mem.notes = job->source.notes;
     job->mem.note_count = job->source.note_count;
     if (status == DTI_OK)
+        status = dti_mem_read_cache(job, reterr);
+    if (status == DTI_OK)
         status = read_operands(job, operands, operand_count, reterr);
     if (status == DTI_OK)
         status = args->train ? add_trainings(job, reterr) : dti_mem_sum(&job->mem, reterr);
+    if (status == DTI_OK)
+        status = dti_mem_sum_cache(job, reterr);
     return status == DTI_OK ? read_capacity(job, reterr) : status;
 }
 
@@ -449,6 +422,7 @@ static enum dti_status run_mem(const void *args, char **operands, int operand_co
         status = cx->output == DTI_OUTPUT_HUMAN ? dti_mem_human(cx, &job->mem, reterr)
                                                 : DTI_ANSWER(cx, mem, &job->mem, reterr);
     dti_mem_free(&job->mem);
+    dti_mem_cache_free(&job->cache);
     dti_free(job);
     if (status == DTI_OK && !any)
         return dti_fail(reterr, DTI_ANSWER_NO, "%s", ""); /* the answer shows how much is missing */
@@ -458,16 +432,18 @@ static enum dti_status run_mem(const void *args, char **operands, int operand_co
 const struct dti_command dti_command_mem = {
     .name = "mem",
     .group = "ask",
-    .summary = "show the memory of numbers in any dtype, for storage or training",
+    .summary = "show the memory of numbers or models: stored, served, trained",
     .reads = true,
     .synopsis = "COUNT|SHAPE|FILE... [DTYPE,...]",
     .details = "COUNT is 7B, 1.5B, 176e9, 350M or 2^20 (K, M, B and T are 1e3, 1e6, 1e9,\n"
                "1e12); SHAPE is 32x1024x4096 or 32,1024,4096; FILE is a file of tensors, the\n"
                "index of a sharded checkpoint or its folder; only headers are read. Several\n"
                "operands are added up. DTYPE is any dtype, block format or type of GGUF, such\n"
-               "as q4_k; the default is a selection. -v lists the tensors of files. -q prints\n"
-               "only the bytes, or with --fit the names of what fits. If nothing fits, the\n"
-               "exit code is 1, and the answer says how many devices hold it.",
+               "as q4_k; the default is a selection. With --context, what a model keeps of its\n"
+               "context counts, too, as its config.json or its gguf describes it; config.json\n"
+               "alone has the cache alone. -v lists the tensors of files, and the formula of a\n"
+               "cache. -q prints only the bytes, or with --fit the names of what fits. If\n"
+               "nothing fits, the exit code is 1, and the answer says how many devices hold it.",
     .examples = "dtinfo mem 7B\n"
                 "dtinfo mem 176e9 bf16\n"
                 "dtinfo mem 32x1024x4096 fp32,mxfp4\n"

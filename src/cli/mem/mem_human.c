@@ -8,46 +8,16 @@
 #include "cli/shared/human.h"
 #include "cli/shared/tensor_cells.h"
 
-/* A line below a table. */
-static void put_note(const struct dti_context *cx, const char *text)
-{
-    struct dti_line line = dti_context_line(cx);
-    dti_line_text(&line, "  ");
-    dti_line_print(&line, DTI_STYLE_DIM, "%s\n", text);
-}
-
-/* "fits, 1.00 GiB left", "5 x 80 GB: 253.32 GiB too much for one"; empty without --fit. */
-static void cell_verdict(struct dti_table *table, const struct dti_mem *mem,
-                         const struct dti_mem_verdict *verdict)
-{
-    const struct dti_mem_capacity *const capacity = &mem->capacity;
-    const bool several = capacity->devices > 1;
-    char text[DTI_TEXT_SIZE];
-    (void)dti_human_bytes(text, several && verdict->fits ? verdict->bytes_each : verdict->bytes);
-    if (!verdict->asked) {
-        dti_text_cell(table, "");
-    } else if (verdict->fits) {
-        dti_table_print(table, DTI_STYLE_GOOD, "fits, %s left%s", text, several ? " on each" : "");
-    } else {
-        dti_table_print(table, DTI_STYLE_BAD, "no: %s too much", text);
-        if (capacity->amount && verdict->devices > 0) {
-            const size_t digits = strspn(capacity->amount, "0123456789.");
-            const char *const unit = capacity->amount + digits;
-            dti_table_more(table, ", takes %llu x %.*s%s%s", (unsigned long long)verdict->devices,
-                           (int)digits, capacity->amount, *unit == ' ' ? "" : " ",
-                           *unit != '\0' ? unit : "bytes");
-        }
-    }
-}
-
 /* Whether the answer counts devices, so that the rule must be stated. */
 static bool counts_devices(const struct dti_mem *mem)
 {
     bool any = mem->capacity.devices > 1;
     for (size_t i = 0; i < mem->size_count && mem->capacity.amount; i++)
-        any |= !mem->sizes[i].verdict.fits && !mem->train;
+        any |= !mem->sizes[i].verdict.fits && !mem->train && !mem->cache;
     for (size_t i = 0; i < mem->training_count && mem->capacity.amount; i++)
         any |= !mem->trainings[i].verdict.fits;
+    for (size_t i = 0; mem->cache && i < mem->cache->total_count && mem->capacity.amount; i++)
+        any |= !mem->cache->totals[i].verdict.fits;
     return any;
 }
 
@@ -75,21 +45,14 @@ static void put_capacity(const struct dti_context *cx, const struct dti_mem *mem
                        dti_human_bytes(all, capacity->all));
     dti_line_end(&line);
     if (counts_devices(mem))
-        put_note(cx, "several devices: the bytes are divided evenly, nothing is stored twice");
+        dti_mem_put_note(cx,
+                         "several devices: the bytes are divided evenly, nothing is stored twice");
     if (!mem->train)
-        put_note(cx, "not counted: activations, caches, framework overhead");
+        dti_mem_put_note(cx, mem->cache ? "not counted: activations, framework overhead"
+                                        : "not counted: activations, caches, framework overhead");
 }
 
 enum { NAME_COLUMNS = 60 };
-
-/* Three cells: bytes, in powers of two, in powers of ten. */
-static void cell_bytes(struct dti_table *table, uint64_t bytes)
-{
-    char text[DTI_TEXT_SIZE];
-    dti_number_cell(table, bytes);
-    dti_text_cell(table, dti_human_bytes(text, bytes));
-    dti_text_cell(table, dti_human_decimal(text, bytes));
-}
 
 static void put_count(struct dti_line *line, const struct dti_mem *mem, uint64_t count)
 {
@@ -172,6 +135,8 @@ static enum dti_status put_operands(const struct dti_context *cx, const struct d
     for (size_t i = 0; i < mem->operand_count && status == DTI_OK; i++) {
         const struct dti_mem_operand *const operand = &mem->operands[i];
         const bool file = operand->kind == DTI_MEM_FILE;
+        if (operand->kind == DTI_MEM_CONFIG)
+            continue; /* its cache says what it is */
         if (file && strcmp(operand->text, "-") == 0)
             dti_line_put(&line, DTI_STYLE_BOLD, "standard input");
         else if (file && !dti_name_put(&line, DTI_STYLE_BOLD, operand->text, strlen(operand->text)))
@@ -247,7 +212,7 @@ static enum dti_status put_sizes(const struct dti_context *cx, const struct dti_
         const struct dti_footprint *const numbers = &size->numbers;
         dti_text_cell(table, size->as_stored ? "as stored" : dti_stored_name(&size->as));
         cell_product(table, mem, size);
-        cell_bytes(table, size->bytes);
+        dti_mem_cell_bytes(table, size->bytes);
         dti_text_cell(table, dti_mem_each(text, numbers->bytes, mem->numbers, 8));
         if (ratio) {
             const double hundredths = 100 * dti_mem_against_first(mem, size) + 0.5;
@@ -263,11 +228,11 @@ static enum dti_status put_sizes(const struct dti_context *cx, const struct dti_
             dti_number_cell(table, numbers->padding);
         else if (padding)
             dti_text_cell(table, "");
-        cell_verdict(table, mem, &size->verdict);
+        dti_mem_cell_verdict(table, mem, &size->verdict);
     }
     const enum dti_status status = dti_put_table(cx, table, 2, reterr);
     if (padding)
-        put_note(cx, "padding: numbers that complete the last block of each row");
+        dti_mem_put_note(cx, "padding: numbers that complete the last block of each row");
     return status;
 }
 
@@ -285,21 +250,21 @@ static struct dti_table *parts_of(const struct dti_mem *mem)
         dti_text_cell(table, dti_mem_part_name(&training->plan, part));
         dti_text_cell(table, dti_mem_part_dtype(&training->plan, part));
         dti_text_cell(table, dti_mem_each(text, training->parts[i].bytes, mem->numbers, 1));
-        cell_bytes(table, training->parts[i].bytes);
+        dti_mem_cell_bytes(table, training->parts[i].bytes);
         dti_text_cell(table, "");
     }
     if (mem->other_bytes > 0) {
         dti_text_cell(table, "other tensors");
         dti_text_cell(table, "as stored");
         dti_text_cell(table, "");
-        cell_bytes(table, mem->other_bytes);
+        dti_mem_cell_bytes(table, mem->other_bytes);
         dti_text_cell(table, "");
     }
     dti_table_cell(table, DTI_STYLE_BOLD, "total");
     dti_text_cell(table, "");
     dti_text_cell(table, dti_mem_each(text, training->bytes - mem->other_bytes, mem->numbers, 1));
-    cell_bytes(table, training->bytes);
-    cell_verdict(table, mem, &training->verdict);
+    dti_mem_cell_bytes(table, training->bytes);
+    dti_mem_cell_verdict(table, mem, &training->verdict);
     return table;
 }
 
@@ -324,8 +289,8 @@ static struct dti_table *trainings_of(const struct dti_mem *mem)
             dti_text_cell(table, parts[k] > 0 ? dti_human_decimal(text, parts[k]) : "-");
         dti_text_cell(table,
                       dti_mem_each(text, training->bytes - mem->other_bytes, mem->numbers, 1));
-        cell_bytes(table, training->bytes);
-        cell_verdict(table, mem, &training->verdict);
+        dti_mem_cell_bytes(table, training->bytes);
+        dti_mem_cell_verdict(table, mem, &training->verdict);
     }
     return table;
 }
@@ -338,7 +303,7 @@ static enum dti_status put_rule(const struct dti_context *cx, const struct dti_m
     dti_buffer_puts(&text, "rule: ");
     dti_mem_rule(&text, mem, &mem->trainings[0]);
     const bool failed = text.failed;
-    put_note(cx, text.data);
+    dti_mem_put_note(cx, text.data);
     dti_buffer_free(&text);
     return failed ? dti_no_memory(reterr) : DTI_OK;
 }
@@ -352,12 +317,14 @@ static void put_notes(const struct dti_context *cx, const struct dti_mem *mem)
         eight |= dti_training_get(mem->trainings[i].plan.training)->block > 0;
     }
     if (master && !mem->master)
-        put_note(cx, "mixed precision: weights of less than 32 bits are updated in an fp32 copy; "
-                     "--master none omits it");
+        dti_mem_put_note(
+            cx, "mixed precision: weights of less than 32 bits are updated in an fp32 copy; "
+                "--master none omits it");
     if (eight)
-        put_note(cx, "8-bit states have an fp32 scale per 256 numbers; tensors of less than 4096 "
-                     "numbers have fp32 states");
-    put_note(cx, "not counted: activations, temporary buffers, framework overhead");
+        dti_mem_put_note(
+            cx, "8-bit states have an fp32 scale per 256 numbers; tensors of less than 4096 "
+                "numbers have fp32 states");
+    dti_mem_put_note(cx, "not counted: activations, temporary buffers, framework overhead");
 }
 
 static enum dti_status put_trainings(const struct dti_context *cx, const struct dti_mem *mem,
@@ -375,7 +342,20 @@ static enum dti_status put_trainings(const struct dti_context *cx, const struct 
 /* -q: only the bytes, one per line; with --fit the names of what fits. */
 static void put_answers(const struct dti_context *cx, const struct dti_mem *mem)
 {
-    for (size_t i = 0; i < mem->size_count && !mem->train; i++) {
+    for (size_t i = 0; mem->cache && i < mem->cache->total_count; i++) {
+        const struct dti_mem_total *const total = &mem->cache->totals[i];
+        const char *const weights = !total->weights ? ""
+                                    : total->weights->as_stored
+                                        ? "as stored "
+                                        : dti_stored_name(&total->weights->as);
+        if (!mem->capacity.asked)
+            (void)fprintf(cx->out, "%llu\n", (unsigned long long)total->bytes);
+        else if (total->verdict.fits)
+            (void)fprintf(cx->out, "%s%s%s\n", weights,
+                          total->weights && !total->weights->as_stored ? " " : "",
+                          dti_stored_name(&total->cache->as.as));
+    }
+    for (size_t i = 0; i < mem->size_count && !mem->train && !mem->cache; i++) {
         const struct dti_mem_size *const size = &mem->sizes[i];
         if (!mem->capacity.asked)
             (void)fprintf(cx->out, "%llu\n", (unsigned long long)size->bytes);
@@ -401,8 +381,12 @@ enum dti_status dti_mem_human(const struct dti_context *cx, const struct dti_mem
         return DTI_OK;
     }
     enum dti_status status = put_operands(cx, mem, reterr);
-    if (status == DTI_OK)
-        status = mem->train ? put_trainings(cx, mem, reterr) : put_sizes(cx, mem, reterr);
+    if (status == DTI_OK && mem->train)
+        status = put_trainings(cx, mem, reterr);
+    else if (status == DTI_OK && mem->size_count > 0)
+        status = put_sizes(cx, mem, reterr);
+    if (status == DTI_OK && mem->cache)
+        status = dti_mem_cache_human(cx, mem, reterr);
     if (status == DTI_OK)
         put_capacity(cx, mem);
     return status;

@@ -90,7 +90,10 @@ void dti_file_source_warn(const struct dti_context *cx, const struct dti_contain
 {
     size_t count;
     const struct dti_note *const notes = dti_logical_notes(container, &count);
+    const struct dti_note *const hub = dti_container_hub_note(container);
     char words[DTI_REMEDY_WORDS];
+    if (hub)
+        dti_warn(cx, "%s", hub->text);
     for (size_t i = 0; i < count; i++)
         dti_warn(cx, "%s", dti_note_words(words, &notes[i]));
 }

@@ -54,6 +54,9 @@ static const char *const words[DTI_REMEDY_COUNT] = {
     [DTI_REMEDY_QUANTIZE_OR_ELEMENTS] =
         "%s; use 'dtinfo quant' for it, or the dtype of its elements",
     [DTI_REMEDY_STORE_NUMBERS] = "%s; 'dtinfo cast' stores numbers in it",
+    [DTI_REMEDY_KV_DTYPE] = "%s; give --kv-dtype",
+    [DTI_REMEDY_CONTEXT] = "%s; give --context TOKENS",
+    [DTI_REMEDY_KV_LIKE] = "%s; --kv-like TYPE computes it by the rule of another, such as llama",
     [DTI_REMEDY_KEEP] = "%s; --keep leaves it unchanged",
     [DTI_REMEDY_COMPLETE] =
         "%s; add what is missing, or quantize it again: 'dtinfo check --quantized' lists all",

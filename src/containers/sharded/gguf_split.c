@@ -10,6 +10,7 @@
 #include "containers/containers.h"
 #include "containers/gguf/gguf.h"
 #include "containers/sharded/sharded.h"
+#include "io/net/remote.h"
 #include "util/text/ascii.h"
 
 enum { COMPARED = 1 << 14 }; /* bytes at a time */
@@ -46,6 +47,32 @@ static char *name_of(const struct split_opening *work, uint32_t no)
     return name;
 }
 
+/* Opens remote parts several at a time, so that opening them in turn asks no server again; that
+ * reports failures, too. *ret_count: how many the caller has to close. */
+static bool open_parts_ahead(struct split_opening *work, struct dti_container_file **ret,
+                             size_t *ret_count)
+{
+    enum { MOST = 4096 };
+    struct dti_error ignored;
+    *ret_count = 0;
+    if (!dti_is_address(work->path) || work->count > MOST)
+        return true;
+    *ret = dti_opening_array(work->opening, work->count, sizeof **ret);
+    if (!*ret)
+        return false;
+    for (uint32_t no = 0; no < work->count; no++) {
+        const char *const name = name_of(work, no);
+        if (!name)
+            return false;
+        (*ret)[no] = (struct dti_container_file){
+            .path = dti_shard_path(work->opening, work->path, false, name)};
+        if (!(*ret)[no].path)
+            return false;
+    }
+    return dti_open_files(work->opening, *ret, work->count, ret_count, &ignored) != DTI_NO_MEMORY ||
+           dti_opening_no_memory(work->opening);
+}
+
 static bool add_part(struct split_opening *work, uint32_t no, struct dti_container_file *ret)
 {
     struct dti_opening *const opening = work->opening;
@@ -74,12 +101,12 @@ static bool open_files(struct split_opening *work, uint32_t given)
     struct dti_opening *const opening = work->opening;
     struct dti_container *const container = opening->container;
     const struct dti_container_file open = container->files[0];
-    struct dti_container_file *list = NULL;
-    size_t count = 0, capacity = 0;
-    bool good = dti_opening_grow(opening, &list, 0, 2, &capacity, sizeof *list);
-    if (!good)
+    struct dti_container_file *list = NULL, *ahead = NULL;
+    size_t count = 0, capacity = 0, ahead_count;
+    if (!dti_opening_grow(opening, &list, 0, 2, &capacity, sizeof *list))
         return false;
     dti_shards_allow(work->count);
+    bool good = open_parts_ahead(work, &ahead, &ahead_count);
     for (uint32_t no = 0; no < work->count && good; no++) {
         good = dti_opening_grow(opening, &list, count, 2, &capacity, sizeof *list);
         if (good && no == given)
@@ -92,6 +119,8 @@ static bool open_files(struct split_opening *work, uint32_t given)
             good = dti_opening_refuse(opening, " is not a regular file");
         }
     }
+    for (size_t i = 0; i < ahead_count; i++)
+        dti_input_close(&ahead[i].input);
     if (count <= given) /* room for it was reserved */
         list[count++] = open;
     container->files = list;

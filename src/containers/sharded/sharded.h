@@ -43,6 +43,12 @@ bool dti_folder_note_others(struct dti_opening *opening, const char *index,
 /* folder/name; the folder is that of the index `path`, or the path itself. NULL: out of memory. */
 const char *dti_shard_path(struct dti_opening *opening, const char *path, bool path_is_folder,
                            const char *name);
+/* Opens these files, whose paths are known, up to the first that fails: *ret_opened is its index.
+ * Remote files are opened concurrently, and their headers fetched. Fails like
+ * dti_input_open_file().
+ */
+enum dti_status dti_open_files(struct dti_opening *opening, struct dti_container_file *files,
+                               size_t count, size_t *ret_opened, struct dti_error *reterr);
 /* By dti_text_order(). */
 void dti_shards_sort(const char **names, size_t count);
 

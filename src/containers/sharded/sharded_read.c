@@ -29,30 +29,35 @@ static bool open_shards(struct checkpoint_opening *work, const char *path, bool 
     struct dti_opening *const opening = work->opening;
     struct dti_container *const container = opening->container;
     const size_t count = work->shards.count;
+    struct dti_container_file *const files = dti_opening_array(opening, count, sizeof *files);
+    struct dti_error error = {.status = DTI_OK};
     char quoted[DTI_QUOTE_SIZE];
+    size_t at = 0;
     dti_shards_allow(count);
-    container->files = dti_opening_array(opening, count, sizeof *container->files);
-    for (size_t i = 0; container->files && i < count; i++) {
-        struct dti_error error = {.status = DTI_OK};
-        struct dti_container_file *const file = &container->files[i];
-        *file = (struct dti_container_file){
+    if (!files)
+        return false;
+    container->files = files;
+    for (size_t i = 0; i < count; i++) {
+        files[i] = (struct dti_container_file){
             .path = dti_shard_path(opening, path, path_is_folder, work->shards.names[i])};
-        if (!file->path)
+        if (!files[i].path)
             return false;
-        const enum dti_status status = dti_input_open_file(&file->input, file->path, &error);
-        if (status != DTI_OK) {
-            dti_fail(opening->error, status, "%s: cannot open shard %s of its %zu: %s",
-                     opening->label, quote_text(quoted, work->shards.names[i]), count, error.text);
-            dti_error_argument(opening->error, file->path, strlen(file->path));
-            return dti_opening_goes_on(opening, status);
-        }
-        container->file_count++;
-        if (!file->input.seekable) {
-            opening->label = quote_text(opening->file_label, file->path);
-            return dti_opening_refuse(opening, " is not a regular file");
-        }
     }
-    return container->files != NULL;
+    const enum dti_status status =
+        dti_open_files(opening, files, count, &container->file_count, &error);
+    if (status != DTI_OK && container->file_count < count) {
+        const struct dti_container_file *const file = &files[container->file_count];
+        dti_fail(opening->error, status, "%s: cannot open shard %s of its %zu: %s", opening->label,
+                 quote_text(quoted, work->shards.names[container->file_count]), count, error.text);
+        dti_error_argument(opening->error, file->path, strlen(file->path));
+        return dti_opening_goes_on(opening, status);
+    }
+    while (at < container->file_count && files[at].input.seekable)
+        at++;
+    if (at == container->file_count)
+        return true;
+    opening->label = quote_text(opening->file_label, files[at].path);
+    return dti_opening_refuse(opening, " is not a regular file");
 }
 
 /* Detects the kind of the shards; all must be of one kind. */

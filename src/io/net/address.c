@@ -316,11 +316,12 @@ static const char *add_file(struct dti_buffer *text, const char *file)
     return NULL;
 }
 
-/* Appends the revision after "@", if any. */
-static const char *add_revision(struct dti_buffer *text, const char **at, const char *commit)
+/* Appends the revision after "@", if any. step: "/resolve/" */
+static const char *add_revision(struct dti_buffer *text, const char **at, const char *step,
+                                const char *commit)
 {
-    const size_t start = text->length + strlen("/resolve/");
-    dti_buffer_puts(text, "/resolve/");
+    const size_t start = text->length + strlen(step);
+    dti_buffer_puts(text, step);
     const char *why = NULL;
     if (**at == '@') {
         (*at)++;
@@ -332,7 +333,33 @@ static const char *add_revision(struct dti_buffer *text, const char **at, const 
         text->length = start;
         dti_buffer_puts(text, commit);
     }
-    dti_buffer_puts(text, "/");
+    return why;
+}
+
+/* Appends the endpoint, the path of an interface, and "org/model". */
+static const char *add_model(struct dti_buffer *url, const char **at, const char *endpoint,
+                             const char *interface)
+{
+    if (starts(*at, "datasets/") || starts(*at, "spaces/"))
+        return "only files of models are read from the hub";
+    dti_buffer_puts(url, endpoint);
+    while (url->length > 0 && url->data[url->length - 1] == '/')
+        url->data[--url->length] = '\0';
+    dti_buffer_puts(url, interface);
+    const char *why = add_part(url, at, "/");
+    if (!why && **at == '/') {
+        (*at)++;
+        dti_buffer_puts(url, "/");
+        why = add_part(url, at, "/@");
+    }
+    return why;
+}
+
+static const char *finish(struct dti_address *ret, struct dti_buffer *url, const char *why)
+{
+    if (!why)
+        why = url->failed ? dti_address_no_memory : dti_address_parse(ret, url->data);
+    dti_buffer_free(url);
     return why;
 }
 
@@ -341,30 +368,30 @@ const char *dti_address_of_hf(struct dti_address *ret, const char *text, const c
 {
     struct dti_buffer url;
     const char *at = text + strlen("hf://");
-    if (starts(at, "datasets/") || starts(at, "spaces/"))
-        return "only files of models are read from the hub";
     if (strlen(text) > DTI_ADDRESS_MOST / 4)
         return "the address is too long";
     dti_buffer_init(&url);
-    dti_buffer_puts(&url, endpoint);
-    while (url.length > 0 && url.data[url.length - 1] == '/')
-        url.data[--url.length] = '\0';
-    dti_buffer_puts(&url, "/");
-    const char *why = add_part(&url, &at, "/");
-    if (!why && *at == '/') {
-        at++;
-        dti_buffer_puts(&url, "/");
-        why = add_part(&url, &at, "/@");
-    }
+    const char *why = add_model(&url, &at, endpoint, "/");
     if (!why)
-        why = add_revision(&url, &at, commit);
+        why = add_revision(&url, &at, "/resolve/", commit);
+    dti_buffer_puts(&url, "/");
     if (!why)
         why = *at == '/' ? add_file(&url, at + 1)
                          : "name a file of the model, as in hf://org/model/model.safetensors";
+    return finish(ret, &url, why);
+}
+
+const char *dti_address_of_hub(struct dti_address *ret, const char *text, const char *endpoint)
+{
+    struct dti_buffer url;
+    const char *at = text + strlen("hf://");
+    if (strlen(text) > DTI_ADDRESS_MOST / 4)
+        return "the address is too long";
+    dti_buffer_init(&url);
+    const char *why = add_model(&url, &at, endpoint, "/api/models/");
     if (!why)
-        why = url.failed ? dti_address_no_memory : dti_address_parse(ret, url.data);
-    dti_buffer_free(&url);
-    return why;
+        why = add_revision(&url, &at, "/revision/", NULL);
+    return finish(ret, &url, why);
 }
 
 void dti_address_free(struct dti_address *address)

@@ -41,6 +41,8 @@ const char *dti_address_redirected(struct dti_address *ret, const struct dti_add
  * replaces the revision, or NULL. */
 const char *dti_address_of_hf(struct dti_address *ret, const char *text, const char *endpoint,
                               const char *commit);
+/* Resolves hf://org/model[@revision] to the hub's description of that model. */
+const char *dti_address_of_hub(struct dti_address *ret, const char *text, const char *endpoint);
 /* Appends a path, percent-encoded. */
 void dti_address_escape(struct dti_buffer *text, const char *path);
 void dti_address_free(struct dti_address *address);

@@ -206,12 +206,26 @@ static bool judge_range(struct dti_exchange *exchange)
     return true;
 }
 
+/* A document's length need not be announced. */
+static bool judge_whole(struct dti_exchange *exchange)
+{
+    if (exchange->encoded)
+        return refuse(exchange, "the server encodes what it sends, though it was asked not to");
+    if (exchange->length != UINT64_MAX && exchange->length > exchange->room)
+        return refuse(exchange, "the server's answer is too large");
+    exchange->first = 0;
+    exchange->last = exchange->room - 1;
+    return true;
+}
+
 bool dti_exchange_judge(struct dti_exchange *exchange)
 {
     if (exchange->judged)
         return exchange->fits;
     exchange->judged = true;
-    if (exchange->status == 206)
+    if (exchange->whole && exchange->status == 200)
+        exchange->fits = judge_whole(exchange);
+    else if (exchange->status == 206 && !exchange->whole)
         exchange->fits = judge_range(exchange);
     else if (exchange->status == 200)
         (void)refuse(exchange, "the server does not serve ranges; download it first");
@@ -241,7 +255,8 @@ static size_t on_body(char *bytes, size_t one, size_t count, void *context)
     const uint64_t span = exchange->last - exchange->first + 1;
     if (size > span - exchange->got) {
         (void)snprintf(exchange->why, sizeof exchange->why,
-                       "the server sends more bytes than it announced");
+                       exchange->whole ? "the server's answer is too large"
+                                       : "the server sends more bytes than it announced");
         return 0;
     }
     memcpy(exchange->bytes + exchange->got, bytes, size);
@@ -358,7 +373,8 @@ static bool set_address(struct dti_exchange *exchange, const struct dti_curl *cu
     (void)snprintf(range, sizeof range, "%" PRIu64 "-%" PRIu64, exchange->offset,
                    exchange->offset + exchange->room - 1);
     int bad = curl->easy_setopt(handle, DTI_CURLOPT_URL, exchange->address->url);
-    bad |= curl->easy_setopt(handle, DTI_CURLOPT_RANGE, range);
+    bad |=
+        curl->easy_setopt(handle, DTI_CURLOPT_RANGE, exchange->whole ? (const char *)NULL : range);
     bad |= curl->easy_setopt(handle, DTI_CURLOPT_HTTPHEADER, list);
     bad |= curl->easy_setopt(handle, DTI_CURLOPT_PROXY,
                              exchange->address->secure ? (const char *)NULL : "");
@@ -512,6 +528,8 @@ static enum dti_exchange_end conclude(struct dti_exchange *exchange, const struc
         return DTI_EXCHANGE_REFUSED;
     if (result != DTI_CURLE_OK)
         return end_of_result(exchange, curl, result);
+    if (exchange->whole) /* libcurl has checked the length */
+        return DTI_EXCHANGE_DONE;
     if (exchange->got < exchange->last - exchange->first + 1)
         return fail(exchange, DTI_EXCHANGE_AGAIN, "the server sends fewer bytes than it announced");
     return DTI_EXCHANGE_DONE;

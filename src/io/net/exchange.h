@@ -40,6 +40,7 @@ struct dti_exchange {
     uint64_t offset;
     char *bytes;
     size_t room;
+    bool whole; /* not a range: a document of unknown size, at most `room` bytes */
     /* response */
     enum dti_host_place place; /* kind of network of the peer */
     size_t got;
@@ -58,7 +59,7 @@ struct dti_exchange {
     char error[DTI_CURL_ERROR_SIZE];
 };
 
-/* Requests `room` bytes at offset and waits for the response. */
+/* Requests `room` bytes at offset, or the whole document, and waits for the response. */
 enum dti_exchange_end dti_exchange_run(struct dti_exchange *exchange, const struct dti_curl *curl);
 
 /* Whether the exchange may connect to this address; exposed for tests. */

@@ -304,7 +304,11 @@ static enum dti_status fail(const struct dti_remote *remote, const struct dti_ex
     const bool closed = exchange->status == 401 || exchange->status == 403;
     char why[2 * DTI_EXCHANGE_WHY];
     const char *remedy = "";
-    if (remote->of_hf && closed)
+    if (exchange->whole && exchange->status == 404)
+        remedy = "; the hub has no such model or revision";
+    else if (exchange->whole && closed && !remote->token)
+        remedy = "; the hub has no such model, or wants HF_TOKEN with a token that may read it";
+    else if (remote->of_hf && closed)
         remedy = remote->token ? "; the token of HF_TOKEN may not read it"
                                : "; set HF_TOKEN to a token that may read it";
     if (exchange->retry_after > WAIT_MOST_S)
@@ -341,12 +345,15 @@ static enum dti_status fetch(struct dti_remote *remote, struct dti_exchange *exc
         exchange->bytes = bytes + done;
         exchange->room = size - done;
         const enum dti_exchange_end end = ask(remote, exchange);
+        if (exchange->whole && end != DTI_EXCHANGE_DONE)
+            exchange->got = 0; /* it starts again */
         if (end == DTI_EXCHANGE_NO_MEMORY)
             return dti_no_memory(reterr);
         if (exchange->got >= PROGRESS)
             failures = 0;
         if (remote->file.size == UINT64_MAX &&
-            (end == DTI_EXCHANGE_DONE || (end == DTI_EXCHANGE_AGAIN && exchange->fits)))
+            (end == DTI_EXCHANGE_DONE ||
+             (end == DTI_EXCHANGE_AGAIN && exchange->fits && !exchange->whole)))
             return DTI_OK; /* the first request accepts a partial response */
         if (end == DTI_EXCHANGE_DONE)
             continue;
@@ -364,6 +371,20 @@ enum dti_status dti_remote_fetch(struct dti_remote *remote, char *bytes, size_t 
     if (!exchange)
         return dti_no_memory(reterr);
     const enum dti_status status = fetch(remote, exchange, bytes, size, offset, reterr);
+    remote_give(exchange);
+    return status;
+}
+
+enum dti_status dti_remote_document(struct dti_remote *remote, char *bytes, size_t size,
+                                    size_t *ret_size, struct dti_error *reterr)
+{
+    struct dti_exchange *const exchange = remote_take();
+    if (!exchange)
+        return dti_no_memory(reterr);
+    exchange->whole = true;
+    const enum dti_status status = fetch(remote, exchange, bytes, size, 0, reterr);
+    *ret_size = exchange->got;
+    exchange->whole = false;
     remote_give(exchange);
     return status;
 }

@@ -34,23 +34,25 @@ static const struct pin *find(const char *path)
     return NULL;
 }
 
-/* Length up to and including the slash after the model's name. */
+/* Length of "hf://org/model@revision", without a slash. */
 static size_t model_length(const char *path)
 {
     size_t length = strlen("hf://");
-    for (int parts = 0; parts < 2; parts++)
-        length += strcspn(path + length, "/") + 1;
+    length += strcspn(path + length, "/");
+    if (path[length] == '/')
+        length += 1 + strcspn(path + length + 1, "/");
     return length;
 }
 
 static struct pin *make(const char *path, const char *commit)
 {
     const size_t length = model_length(path);
-    struct pin *const pin = dti_calloc(1, sizeof *pin + length);
+    struct pin *const pin = dti_calloc(1, sizeof *pin + length + 1);
     if (pin) {
         memcpy(pin->commit, commit, strlen(commit));
         memcpy(pin->model, path, length);
-        pin->length = length;
+        pin->model[length] = '/';
+        pin->length = length + 1;
     }
     return pin;
 }
@@ -83,8 +85,7 @@ enum dti_status dti_hf_token(struct dti_remote *remote, struct dti_error *reterr
     return remote->token ? DTI_OK : dti_no_memory(reterr);
 }
 
-enum dti_status dti_hf_address(struct dti_remote *remote, const char **ret_why,
-                               struct dti_error *reterr)
+enum dti_status dti_hf_endpoint(const char **ret, struct dti_error *reterr)
 {
     const char *endpoint = dti_environment("HF_ENDPOINT");
     struct dti_address address;
@@ -98,6 +99,17 @@ enum dti_status dti_hf_address(struct dti_remote *remote, const char **ret_why,
         return dti_fail(reterr, DTI_BAD_ENVIRONMENT,
                         "environment variable HF_ENDPOINT is no address: %s", why);
     dti_address_free(&address);
+    *ret = endpoint;
+    return DTI_OK;
+}
+
+enum dti_status dti_hf_address(struct dti_remote *remote, const char **ret_why,
+                               struct dti_error *reterr)
+{
+    const char *endpoint;
+    const enum dti_status status = dti_hf_endpoint(&endpoint, reterr);
+    if (status != DTI_OK)
+        return status;
     pthread_mutex_lock(&pins.lock);
     const struct pin *const pin = find(remote->shown);
     pthread_mutex_unlock(&pins.lock);

@@ -36,6 +36,16 @@ const char *dti_remote_whole(const char *shown)
     return shown;
 }
 
+bool dti_is_hub_model(const char *path)
+{
+    if (!starts(path, "hf://"))
+        return false;
+    const char *const model = path + strlen("hf://") + strcspn(path + strlen("hf://"), "/");
+    const size_t length = *model == '/' ? strcspn(model + 1, "/") : 0;
+    const char *const rest = length > 0 ? model + 1 + length : "/file";
+    return strcmp(rest, "") == 0 || strcmp(rest, "/") == 0;
+}
+
 size_t dti_remote_shown_length(const char *address)
 {
     return starts(address, "hf://") ? strlen(address) : strcspn(address, "?#");

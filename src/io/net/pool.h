@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared by all remote inputs: two connections and a small read-ahead cache. */
+ * Shared by all remote inputs: a few connections and a small read-ahead cache. */
 #ifndef IO_NET_POOL_H
 #define IO_NET_POOL_H
 
 #include "io/net/exchange.h"
 
 enum {
-    DTI_REMOTE_CONNECTIONS = 2,
+    DTI_REMOTE_CONNECTIONS = 8,
     DTI_REMOTE_SLOTS = 4,
     DTI_REMOTE_SLOT = 2 << 20,
-    DTI_REMOTE_HEAD = 64 << 10, /* size of the first request */
-    DTI_REMOTE_HEADS = 8 << 20, /* limit on cached first bytes of all inputs together */
+    DTI_REMOTE_HEAD = 64 << 10,  /* size of the first request */
+    DTI_REMOTE_HEADS = 32 << 20, /* limit on cached first bytes of all inputs together */
 };
 
 /* Drops the read-ahead data of an owner that closes. */

@@ -166,6 +166,27 @@ static enum dti_status read_head(struct dti_remote *remote, int *ret_status,
     return status;
 }
 
+void dti_remote_want(const struct dti_input *input, size_t size)
+{
+    struct dti_remote *const remote = input->remote;
+    size = size < remote->file.size ? size : (size_t)remote->file.size;
+    if (size <= remote->head_size || has_failed(remote, NULL))
+        return;
+    const size_t more = size - remote->head_size;
+    if (!dti_remote_reserve_head(more))
+        return;
+    char *const head = dti_realloc(remote->head, size);
+    if (head)
+        remote->head = head;
+    if (!head || dti_remote_fetch(remote, head + remote->head_size, more, remote->head_size,
+                                  NULL) != DTI_OK) {
+        dti_remote_release_head(more);
+        return;
+    }
+    remote->head_size = size;
+    remote->next = size;
+}
+
 static int absence(int status)
 {
     if (status == 404 || status == 410)

@@ -8,9 +8,13 @@
 #include <stdbool.h>
 
 #include "io/input.h"
+#include "util/buffer.h"
 
 /* Whether the path is an address, judged by its prefix alone. */
 bool dti_is_address(const char *path);
+
+/* Whether it is a model on the hub without a file: hf://org/model, hf://org/model@revision. */
+bool dti_is_hub_model(const char *path);
 
 /* Length of the part of an address that messages show: up to the query. */
 size_t dti_remote_shown_length(const char *address);
@@ -30,5 +34,17 @@ enum dti_status dti_remote_open(struct dti_input *ret, const char *path, int *re
 /* Opens a file that another file refers to: `name`, below the folder of the address `anchor`. */
 enum dti_status dti_remote_open_sibling(struct dti_input *ret, const char *anchor, const char *name,
                                         struct dti_error *reterr);
+
+/* The hub's description of a model at a revision, as JSON, of which "siblings" lists the files:
+ * hf://org/model[@revision]. Appends it to *ret. Fails like dti_remote_open(). */
+enum dti_status dti_hub_describe(const char *model, struct dti_buffer *ret,
+                                 struct dti_error *reterr);
+
+enum { DTI_REMOTE_MANY = 8 }; /* requests at a time */
+
+/* Keeps the first `size` bytes of an open remote input, with one request if they are not there
+ * yet. Call it before other threads read the input. Without the memory for it, or on a failure,
+ * they are requested when they are read. */
+void dti_remote_want(const struct dti_input *input, size_t size);
 
 #endif

@@ -41,6 +41,8 @@ void dti_remote_keep(struct dti_remote *remote);
 void dti_remote_release(struct dti_remote *remote);
 void dti_remote_free(struct dti_remote *remote);
 
+/* The hub's address, checked. Fails with DTI_BAD_ENVIRONMENT, DTI_NO_MEMORY. */
+enum dti_status dti_hf_endpoint(const char **ret, struct dti_error *reterr);
 /* Resolves an hf:// address to remote->start, at the model's pinned commit once that is known.
  * *ret_why: why it is invalid. Fails with DTI_BAD_ENVIRONMENT, DTI_NO_MEMORY. */
 enum dti_status dti_hf_address(struct dti_remote *remote, const char **ret_why,
@@ -59,6 +61,10 @@ enum dti_status dti_remote_fetch(struct dti_remote *remote, char *bytes, size_t 
  * status of the last response, also on failure. */
 enum dti_status dti_remote_first(struct dti_remote *remote, char *bytes, size_t size,
                                  size_t *ret_size, int *ret_status, struct dti_error *reterr);
+
+/* Reads a document that is not served in ranges, of at most `size` bytes. */
+enum dti_status dti_remote_document(struct dti_remote *remote, char *bytes, size_t size,
+                                    size_t *ret_size, struct dti_error *reterr);
 
 /* Reports "cannot read LABEL: WHY". */
 enum dti_status dti_remote_fail(const struct dti_remote *remote, const char *why,

@@ -6,7 +6,7 @@ ask inspect https://user:secret@example.com/model.safetensors
 ask inspect https:///model.safetensors
 ask inspect 'https://example.com:99999/model.safetensors?X-Signature=secret'
 ask inspect https://0x7f.1/model.safetensors
-ask mem hf://org/model
+ask mem hf://org
 ask cast hf://org/../model.safetensors bf16 --dry-run
 ask quant hf://datasets/org/name/x.safetensors int8 --dry-run
 ask compare 'https://example.com/x?a=1' 'https://example.com/x?a=2'
