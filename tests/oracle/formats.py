@@ -110,16 +110,27 @@ class Format:
             return bool(index & 1)
         return self.scale or index > 0      # every significand is 1, that of zero is 0
 
+    def code_at(self, index):
+        """The code of a magnitude index; index_of() is the inverse. Only tapered formats have another one."""
+        return index
+
+    def index_of(self, code):
+        return code
+
+    def normal_index(self):
+        """That of the smallest normal number, which max_index may be below."""
+        return 0 if self.scale else 1 << self.man
+
     def max_code(self):
         if self.kind == "bool":
             return 1
         if not self.is_float:
             return (1 << (self.width - (1 if self.signed else 0))) - 1
-        return self.max_index
+        return self.code_at(self.max_index)
 
     def lowest_code(self):
         if self.kind == "float":
-            return self.max_index | self.sign_bit
+            return self.max_code() | self.sign_bit
         return self.sign_bit if self.kind == "int" else 0
 
     def canonical_nan(self):
@@ -137,6 +148,50 @@ class Format:
             if cls not in (NAN, INF) and not (negative and value == 0):
                 found[-value if negative else value] = code
         return found
+
+
+class HiFloat8(Format):
+    """Ascend HiFloat8 (arXiv 2409.16626): after the sign a dot field, a prefix code for the width D of the exponent
+    field: 11 is 4, 10 is 3, 01 is 2, 001 is 1, 0001 is 0, and 0000 means a denormal number. The exponent field is a sign
+    and a magnitude whose leading one is not stored; the rest is the mantissa. A denormal number's last three bits M
+    are the exponent alone, 2^(M - 23). 0x80 is NaN, 0x6f and 0xef are infinities, and there is one zero.
+    The magnitude index is the position in order of size."""
+
+    DOTS = (("11", 4), ("10", 3), ("01", 2), ("001", 1), ("0001", 0))
+
+    def __init__(self, name):
+        self.sorted = sorted((self.size(code), code) for code in range(128))
+        self.index = {code: index for index, (_, code) in enumerate(self.sorted)}
+        super().__init__(name, "float", 4, 3, 16, inf=(0x6f, 0xef), nan=(0x80,), even_code=True)
+        self.max_index = self.index[0x6f] - 1
+
+    @classmethod
+    def size(cls, code):
+        bits = f"{code:07b}"
+        for dot, width in cls.DOTS:
+            if bits.startswith(dot):
+                exponent, mantissa = bits[len(dot):len(dot) + width], bits[len(dot) + width:]
+                power = int("1" + exponent[1:], 2) if width else 0
+                power = -power if exponent.startswith("1") else power
+                return (1 + Fraction(int(mantissa, 2), 1 << len(mantissa))) * power_of_two(power)
+        return power_of_two(code - 23) if code else Fraction(0)
+
+    def magnitude(self, index):
+        return self.sorted[index][0]
+
+    def code_at(self, index):
+        return self.sorted[index][1]
+
+    def index_of(self, code):
+        return self.index[code]
+
+    def normal_index(self):
+        return self.index[0x7e]             # 2^-15, the smallest number with a dot field for an exponent
+
+    def decode(self, code):
+        if code in self.inf or code in self.nan:
+            return super().decode(code)
+        return number(code >> 7 == 1, self.size(code & 0x7f))
 
 
 def number(negative, magnitude):
@@ -227,6 +282,7 @@ def build():
         finite_nan("fp6_e2m3", 2, 3, 1, (), minus_zero=True),
         finite_nan("fp4_e2m1", 2, 1, 1, (), minus_zero=True),
     ]
+    rows += [HiFloat8("hif8")]
     rows += [p3109(name) for name in P3109_NAMES]
     rows += [Format(f"int{n}", "int", 0, n - 1, 0) for n in WIDTHS]
     rows += [Format(f"uint{n}", "uint", 0, n, 0) for n in WIDTHS]
@@ -349,10 +405,10 @@ def encode(fmt, cls, negative, value, mode="nearest-even", overflow="native", se
             return beyond(fmt, negative, flags)
         return limit(fmt, negative, flags)
     flags = INEXACT if fraction else 0
-    if flags and not fmt.scale and stored < 1 << fmt.man:
+    if flags and stored < fmt.normal_index():
         flags |= UNDERFLOW              # IEEE 754-2019 7.5; a scale's smallest number is normal
     sign = fmt.sign_bit if negative and (stored or fmt.minus_zero) else 0
-    return stored | sign, flags
+    return fmt.code_at(stored) | sign, flags
 
 
 def encode_integer(fmt, cls, negative, value, mode, overflow, seed, index):

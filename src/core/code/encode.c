@@ -5,6 +5,8 @@
  * the discarded part decides. */
 #include "dtinfo/value.h"
 
+#include "core/code/taper.h"
+
 /* A magnitude cut at 2^quantum: the whole units, and the discarded fraction of a unit. */
 struct cut {
     uint64_t kept;     /* the units; low 64 bits */
@@ -223,6 +225,39 @@ static bool neighbour_is_odd(const struct dti_format *f, uint64_t kept, int64_t 
     return by_code ? ((exponent + f->bias) & 1) != 0 : (kept & 1) != 0;
 }
 
+/* Places are linear in the fraction within a binade, and from zero to the smallest number. Ties go
+ * to the even place, which has the even code: where numbers have mantissa bits, that is the even
+ * significand. */
+static void encode_finite_tapered(const struct dti_format *f, const struct dti_value *value,
+                                  const struct dti_policy *policy, uint64_t index,
+                                  struct dti_outcome *ret)
+{
+    const struct dti_taper *const run = dti_taper_run(f, value->exponent);
+    if (value->exponent > run->last) {
+        encode_overflow(f, value->negative, policy, ret);
+        return;
+    }
+    const bool tiny = value->exponent < run->first;
+    const struct cut cut = cut_at(value, tiny ? run->first : value->exponent - run->man_bits);
+    uint64_t place = 0;
+    if (!tiny) /* kept has the hidden bit, which is one binade */
+        place = run->place + ((uint64_t)(value->exponent - run->first) << run->man_bits) +
+                (cut.kept - (UINT64_C(1) << run->man_bits));
+    place += rounds_away(&cut, (place & 1) != 0, value->negative, policy, index);
+
+    uint64_t max = 0, normal = 0;
+    (void)dti_code_max(f, &max);
+    (void)dti_code_smallest_normal(f, &normal);
+    unsigned flags = cut.half || cut.rest ? DTI_FLAG_INEXACT : 0;
+    if (place > dti_taper_place(f, max)) {
+        encode_overflow(f, value->negative, policy, ret);
+        return;
+    }
+    if (flags && place < dti_taper_place(f, normal))
+        flags |= DTI_FLAG_UNDERFLOW;
+    store(ret, signed_code(f, value->negative, dti_taper_code(f, place)), flags);
+}
+
 static void encode_finite_float(const struct dti_format *f, const struct dti_value *value,
                                 const struct dti_policy *policy, uint64_t index,
                                 struct dti_outcome *ret)
@@ -292,7 +327,10 @@ static void encode_float(const struct dti_format *f, const struct dti_value *val
             store(ret, signed_code(f, value->negative, 0), 0);
         return;
     case DTI_CLASS_FINITE:
-        encode_finite_float(f, value, policy, index, ret);
+        if (dti_format_is_tapered(f))
+            encode_finite_tapered(f, value, policy, index, ret);
+        else
+            encode_finite_float(f, value, policy, index, ret);
         return;
     }
 }
@@ -356,7 +394,8 @@ bool dti_encode_ordinary(const struct dti_format *f, const struct dti_value *val
     const uint32_t field = (uint32_t)(value->exponent + f->bias); /* before rounding */
     const uint32_t fields = UINT32_C(1) << (f->exp_bits & 31);
     if (value->class != DTI_CLASS_FINITE || policy->round != DTI_ROUND_NEAREST_EVEN ||
-        f->kind != DTI_KIND_FLOAT || f->man_bits == 0 || f->exp_bits < 2 || field - 1 >= fields - 3)
+        f->kind != DTI_KIND_FLOAT || f->man_bits == 0 || f->exp_bits < 2 ||
+        dti_format_is_tapered(f) || field - 1 >= fields - 3)
         return false;
     const unsigned drop = 63 - (unsigned)f->man_bits;
     const uint64_t unit = UINT64_C(1) << drop, half = unit / 2;

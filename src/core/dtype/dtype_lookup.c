@@ -409,9 +409,19 @@ static const struct remark refusals[] = {
 static const struct prefix {
     const char *text, *own;
 } prefixes[] = {
-    {"torch.", ""},        {"np.", "np."},     {"numpy.", "np."},           {"jnp.", "np."},
-    {"jax.numpy.", "np."}, {"ml_dtypes.", ""}, {"onnx.tensorproto.", ""},   {"onnx.", ""},
-    {"tensorproto.", ""},  {"tl.", "tl."},     {"triton.language.", "tl."},
+    {"torch.", ""},
+    {"np.", "np."},
+    {"numpy.", "np."},
+    {"jnp.", "np."},
+    {"jax.numpy.", "np."},
+    {"ml_dtypes.", ""},
+    {"onnx.tensorproto.", ""},
+    {"torch_npu.", ""},
+    {"en_dtypes.", ""},
+    {"onnx.", ""},
+    {"tensorproto.", ""},
+    {"tl.", "tl."},
+    {"triton.language.", "tl."},
 };
 
 static void to_lower(char *text)

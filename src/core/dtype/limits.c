@@ -59,7 +59,9 @@ static void set_epsilons(struct dti_limits *limits, const struct dti_format *for
         limits->machep = step;
     }
     if (next_is_finite(format, one.code, false)) {
-        limits->negep = dti_format_min_exponent(format) < 0 ? step - 1 : step;
+        const struct dti_value half = {
+            .class = DTI_CLASS_FINITE, .exponent = -1, .hi = UINT64_C(1) << 63};
+        limits->negep = dti_format_step_exponent(format, &half);
         set_value(&limits->epsneg, format, 1, limits->negep);
     }
 }
@@ -115,6 +117,7 @@ static void count_codes(struct dti_limits *limits, const struct dti_format *form
     case DTI_SPECIALS_SCALE:
     case DTI_SPECIALS_P3109E:
     case DTI_SPECIALS_P3109F:
+    case DTI_SPECIALS_TAPER:
         limits->nan_codes = 1;
         break;
     case DTI_SPECIALS_NONE:

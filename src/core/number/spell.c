@@ -187,15 +187,18 @@ size_t dti_spell_rounded(char buffer[DTI_TEXT_SIZE], const struct dti_value *val
 /* The numbers that nearest-even rounds to this one; at the midpoint the even significand wins.
  * Without mantissa bits none is even, and formats differ in which one wins. It does not matter
  * then: if 3/4 or 3/2 of a power of two is a decimal of one digit (3 or 6), so is the power
- * itself. */
+ * itself. Where a tapered format loses a bit, the step below is a quarter of the step above; the
+ * interval is then a little too long below, where test_tapers.py found no decimal. */
 static struct dti_interval rounding_interval(const struct dti_format *format,
                                              const struct dti_value *value)
 {
     struct dti_interval interval;
     interval.exponent = dti_format_step_exponent(format, value);
     interval.significand = value->hi >> (63 - (value->exponent - interval.exponent));
-    interval.quarter_below =
-        value->hi == UINT64_C(1) << 63 && value->exponent > dti_format_min_exponent(format);
+    struct dti_value lower = *value;
+    lower.exponent--;
+    interval.quarter_below = value->hi == UINT64_C(1) << 63 &&
+                             dti_format_step_exponent(format, &lower) < interval.exponent;
     interval.includes_lower = interval.includes_upper = interval.significand % 2 == 0;
     return interval;
 }
