@@ -11,6 +11,7 @@
 
 #include "core/dtype/dtype_names.h"
 #include "core/dtype/gguf_type.h"
+#include "core/dtype/named_format.h"
 #include "dtinfo/value.h"
 #include "util/text/ascii.h"
 #include "util/text/nearest.h"
@@ -390,8 +391,6 @@ static const struct remark refusals[] = {
     {.spellings = "posit posit8 posit16 posit32 posit64",
      .text =
          "is not supported: a posit's exponent has no fixed width; floats are eXmY, as in e5m10"},
-    {.spellings = "fp128 float128 f128 binary128 quad fp80 float80 f80 longdouble long_double",
-     .text = "is not supported: floats have at most 64 bits here; the widest is fp64"},
     {.spellings = "int128 uint128 i128 u128 int256 uint256",
      .text =
          "is not supported: integers have at most 64 bits here; the widest are int64 and uint64"},
@@ -546,6 +545,11 @@ static enum dti_status refuse_name(const char *bare, const char *spelled, enum d
             return fail_ambiguous(ambiguous_names[i].meanings, quoted, reterr);
     }
     const struct remark *refusal = REMARK_ON(refusals, bare);
+    const struct dti_named_format *const named =
+        id == DTI_NONE && !refusal ? dti_named_format_find(bare) : NULL;
+    if (named)
+        return dti_fail(reterr, DTI_WRONG_KIND, "%s is not a dtype here: %s; %s", quoted,
+                        named->what, named->here);
     if (!refusal && id == DTI_NONE && dti_gguf_type_named(bare) && !dti_block_lookup(bare))
         refusal = &gguf_refusal;
     if (!refusal)
