@@ -34,6 +34,9 @@ enum dti_specials {
     DTI_SPECIALS_P3109F, /* IEEE P3109 finite: the same without infinities */
     DTI_SPECIALS_TAPER,  /* the precision depends on the exponent (tapers.def); one zero; NaN at
                           * the code of -0; infinity is the next number after the largest */
+    DTI_SPECIALS_POSIT,  /* likewise, in two's complement; no infinity; NaN (NaR) at the code of the
+                          * sign alone; no number but zero is rounded to zero, none beyond the
+                          * largest */
 };
 
 enum dti_dtype {
@@ -149,7 +152,7 @@ static inline bool dti_format_is_integer(const struct dti_format *f)
  * number has. */
 static inline bool dti_format_is_tapered(const struct dti_format *f)
 {
-    return f->specials == DTI_SPECIALS_TAPER;
+    return f->specials == DTI_SPECIALS_TAPER || f->specials == DTI_SPECIALS_POSIT;
 }
 
 /* Whether negative numbers exist. */

@@ -225,14 +225,13 @@ void dti_bits_read_pattern(struct dti_bits_reading *ret, const struct dti_bits_p
 
 static struct dti_bits_anatomy dissect_tapered(const struct dti_format *f, uint64_t code)
 {
-    const uint64_t magnitude = code & dti_low_bits(f->width) & ~dti_format_sign_bit(f);
-    const uint64_t place = dti_taper_place(f, magnitude);
-    struct dti_bits_anatomy a = {.exponent = 0};
-    const struct dti_taper *run;
-    dti_taper_number(f, place > 0 ? place : 1, &a.exponent, &a.mantissa, &run);
-    a.man_bits = run->man_bits;
-    const uint64_t hidden = place > 0 ? UINT64_C(1) << run->man_bits : 0;
-    dti_value_set(&a.significand, false, hidden | a.mantissa, -(int64_t)run->man_bits);
+    const uint64_t place = dti_taper_place(f, dti_taper_magnitude(f, code));
+    const struct dti_taper_number number = dti_taper_number(f, place > 0 ? place : 1);
+    struct dti_bits_anatomy a = {.exponent = number.exponent,
+                                 .mantissa = place > 0 ? number.mantissa : 0,
+                                 .man_bits = number.man_bits};
+    const uint64_t hidden = place > 0 ? UINT64_C(1) << number.man_bits : 0;
+    dti_value_set(&a.significand, false, hidden | a.mantissa, -(int64_t)number.man_bits);
     return a;
 }
 

@@ -126,10 +126,13 @@ static void put_taper(struct dti_line *line, const struct dti_format *format)
         dti_line_to(line, LABEL_COLUMN);
         dti_fields_put_names(line, format, run->code);
         dti_line_to(line, SECOND_COLUMN);
-        dti_line_print(line, DTI_STYLE_PLAIN, "precision %u", run->man_bits + 1U);
+        dti_line_print(line, DTI_STYLE_PLAIN, "precision %d",
+                       run->man_bits > 0 ? run->man_bits + 1 : 1);
         dti_line_to(line, THIRD_COLUMN);
         dti_line_print(line, DTI_STYLE_PLAIN, "2^%d", (int)run->first);
-        if (run->last != run->first)
+        if (run->man_bits == -1) /* no number in the binades between */
+            dti_line_print(line, DTI_STYLE_PLAIN, " and 2^%d", run->first + 2);
+        else if (run->last != run->first && run->man_bits >= 0)
             dti_line_print(line, DTI_STYLE_PLAIN, " to 2^%d", (int)run->last);
         dti_line_end(line);
     }
@@ -184,6 +187,10 @@ static void put_summary(struct dti_line *line, const struct dti_limits *limits)
     dti_line_print(line, DTI_STYLE_PLAIN, "integers exact up to %llu",
                    (unsigned long long)limits->integers_up_to);
     dti_line_to(line, THIRD_COLUMN);
+    if (!limits->overflow_from.present) {
+        dti_line_text(line, "clamps to max, no overflow\n");
+        return;
+    }
     overflow_text(number, limits);
     dti_line_print(line, DTI_STYLE_PLAIN, "overflow %s %s\n",
                    limits->overflow_inclusive ? "from" : "above", number);

@@ -56,6 +56,7 @@ bool dti_code_max(const struct dti_format *format, uint64_t *ret_code)
         *ret_code = ones - unsigned_nan;
         break;
     case DTI_SPECIALS_FNUZ:
+    case DTI_SPECIALS_POSIT:
     case DTI_SPECIALS_FINITE:
     case DTI_SPECIALS_NONE:
         *ret_code = ones;
@@ -73,7 +74,8 @@ bool dti_code_lowest(const struct dti_format *format, uint64_t *ret_code)
     if (format->kind == DTI_KIND_INT)
         *ret_code = sign_bit;
     else if (format->kind == DTI_KIND_FLOAT && dti_code_max(format, ret_code))
-        *ret_code |= sign_bit;
+        *ret_code = dti_format_is_tapered(format) ? dti_taper_signed(format, true, *ret_code)
+                                                  : *ret_code | sign_bit;
     return true;
 }
 
@@ -94,7 +96,8 @@ bool dti_code_smallest_normal(const struct dti_format *format, uint64_t *ret_cod
 
 bool dti_code_smallest_subnormal(const struct dti_format *format, uint64_t *ret_code)
 {
-    if (!dti_format_is_float(format) || format->man_bits == 0)
+    if (!dti_format_is_float(format) || format->man_bits == 0 ||
+        format->specials == DTI_SPECIALS_POSIT)
         return false;
     *ret_code = 1;
     return true;
@@ -145,7 +148,8 @@ static uint64_t code_at(const struct dti_format *f, uint64_t order)
 static bool next_float(const struct dti_format *f, uint64_t code, bool up, uint64_t *ret_code)
 {
     uint64_t sign_bit = dti_format_sign_bit(f);
-    uint64_t magnitude = code & ~sign_bit, top = 0;
+    const bool tapered = dti_format_is_tapered(f);
+    uint64_t magnitude = tapered ? dti_taper_magnitude(f, code) : code & ~sign_bit, top = 0;
     bool negative = (code & sign_bit) != 0 && magnitude != 0;
     if (!dti_code_inf(f, false, &top))
         (void)dti_code_max(f, &top);
@@ -164,7 +168,10 @@ static bool next_float(const struct dti_format *f, uint64_t code, bool up, uint6
         magnitude += 1;
     }
     magnitude = code_at(f, magnitude);
-    *ret_code = negative && magnitude != 0 ? magnitude | sign_bit : magnitude;
+    if (tapered)
+        *ret_code = dti_taper_signed(f, negative, magnitude);
+    else
+        *ret_code = negative && magnitude != 0 ? magnitude | sign_bit : magnitude;
     return true;
 }
 
@@ -183,17 +190,25 @@ bool dti_code_next(const struct dti_format *format, uint64_t code, bool up, uint
     return true;
 }
 
+/* Where only some binades have a number, the step is that number. */
+static int32_t tapered_step(const struct dti_format *f, const struct dti_value *value)
+{
+    const bool finite = value->class == DTI_CLASS_FINITE;
+    const struct dti_taper *const run = dti_taper_run(f, finite ? value->exponent : INT16_MIN);
+    int32_t exponent = finite && value->exponent > run->first ? value->exponent : run->first;
+    if (exponent > run->last)
+        exponent = run->last;
+    if (run->man_bits < 0)
+        return exponent - (exponent - run->first) % (1 << -run->man_bits);
+    return exponent - run->man_bits;
+}
+
 int32_t dti_format_step_exponent(const struct dti_format *format, const struct dti_value *value)
 {
     if (!dti_format_is_float(format))
         return 0;
-    if (dti_format_is_tapered(format)) {
-        const int64_t least = -DTI_EXPONENT_LIMIT;
-        const struct dti_taper *const run =
-            dti_taper_run(format, value->class == DTI_CLASS_FINITE ? value->exponent : least);
-        const int32_t at = value->class == DTI_CLASS_FINITE ? value->exponent : run->first;
-        return (at < run->first ? run->first : at > run->last ? run->last : at) - run->man_bits;
-    }
+    if (dti_format_is_tapered(format))
+        return tapered_step(format, value);
     int32_t exponent = dti_format_min_exponent(format);
     if (value->class == DTI_CLASS_FINITE && value->exponent > exponent)
         exponent = value->exponent;
@@ -242,6 +257,8 @@ static enum special special_of(const struct dti_format *f, uint64_t code, uint64
     uint64_t all_ones = dti_low_bits(f->width) & ~sign_bit;
     uint64_t top_exponent = dti_low_bits(f->exp_bits) << f->man_bits;
     switch (f->specials) {
+    case DTI_SPECIALS_POSIT:
+        return code == sign_bit ? SPECIAL_NAN : SPECIAL_NONE;
     case DTI_SPECIALS_TAPER:
         if (code == sign_bit)
             return SPECIAL_NAN;
@@ -278,20 +295,17 @@ static void decode_nan(const struct dti_format *f, bool negative, uint64_t manti
     ret_value->hi = ieee ? mantissa << (64 - f->man_bits) : UINT64_C(1) << 63;
 }
 
-static void decode_tapered(const struct dti_format *f, uint64_t magnitude, bool negative,
-                           struct dti_value *ret_value)
+static void decode_tapered(const struct dti_format *f, uint64_t code, struct dti_value *ret_value)
 {
-    const uint64_t place = dti_taper_place(f, magnitude);
-    const struct dti_taper *run;
-    int32_t exponent;
-    uint64_t mantissa;
+    const uint64_t place = dti_taper_place(f, dti_taper_magnitude(f, code));
+    const bool negative = (code & dti_format_sign_bit(f)) != 0;
     if (place == 0) {
         dti_value_set(ret_value, negative, 0, 0);
         return;
     }
-    dti_taper_number(f, place, &exponent, &mantissa, &run);
-    dti_value_set(ret_value, negative, mantissa | UINT64_C(1) << run->man_bits,
-                  (int64_t)exponent - run->man_bits);
+    const struct dti_taper_number number = dti_taper_number(f, place);
+    dti_value_set(ret_value, negative, number.mantissa | UINT64_C(1) << number.man_bits,
+                  (int64_t)number.exponent - number.man_bits);
 }
 
 static void decode_float(const struct dti_format *f, uint64_t code, struct dti_value *ret_value)
@@ -324,7 +338,7 @@ static void decode_float(const struct dti_format *f, uint64_t code, struct dti_v
         break;
     }
     if (dti_format_is_tapered(f)) {
-        decode_tapered(f, magnitude, negative, ret_value);
+        decode_tapered(f, code, ret_value);
         return;
     }
     if (f->specials == DTI_SPECIALS_SCALE || exponent > 0)

@@ -52,16 +52,22 @@ const struct dti_taper *dti_taper_run(const struct dti_format *format, int64_t e
     return run;
 }
 
+/* count x 2^bits */
+static uint64_t scaled(uint64_t count, int bits)
+{
+    return bits < 0 ? count >> -bits : count << bits;
+}
+
 /* Numbers in a run. */
 static uint64_t size_of(const struct dti_taper *run)
 {
-    return (uint64_t)(run->last - run->first + 1) << run->man_bits;
+    return scaled((uint64_t)(run->last - run->first + 1), run->man_bits);
 }
 
 /* Position in a run, by code to position by size and back: the binades are reversed. */
 static uint64_t reversed(const struct dti_taper *run, uint64_t at)
 {
-    const uint64_t binades = ~dti_low_bits(run->man_bits);
+    const uint64_t binades = ~dti_low_bits(run->down ? (unsigned)run->man_bits : 0);
     return run->down ? ((size_of(run) - 1 - at) & binades) | (at & ~binades) : at;
 }
 
@@ -94,22 +100,56 @@ uint64_t dti_taper_code(const struct dti_format *format, uint64_t place)
     return run->code + reversed(run, place - run->place);
 }
 
-void dti_taper_fields(const struct dti_format *format, uint64_t code, unsigned ret_bits[3])
+uint64_t dti_taper_magnitude(const struct dti_format *format, uint64_t code)
 {
-    const uint64_t magnitude = code & dti_low_bits(format->width) & ~dti_format_sign_bit(format);
-    const uint64_t place = dti_taper_place(format, magnitude);
-    const struct dti_taper *const run = run_at(format, place); /* zero and NaN: like the smallest */
-    ret_bits[0] = run->prefix_bits;
-    ret_bits[1] = run->exp_bits;
-    ret_bits[2] = format->width - 1U - run->prefix_bits - run->exp_bits;
+    const uint64_t sign = dti_format_sign_bit(format), mask = dti_low_bits(format->width);
+    if (format->specials != DTI_SPECIALS_POSIT)
+        return code & mask & ~sign;
+    return (code & sign) != 0 ? (UINT64_C(0) - code) & mask & ~sign : code & mask;
 }
 
-void dti_taper_number(const struct dti_format *format, uint64_t place, int32_t *ret_exponent,
-                      uint64_t *ret_mantissa, const struct dti_taper **ret_run)
+uint64_t dti_taper_signed(const struct dti_format *format, bool negative, uint64_t magnitude)
+{
+    if (!negative || magnitude == 0)
+        return magnitude;
+    if (format->specials != DTI_SPECIALS_POSIT)
+        return magnitude | dti_format_sign_bit(format);
+    return (UINT64_C(0) - magnitude) & dti_low_bits(format->width);
+}
+
+/* The bits of a posit after its sign that are equal, and the one that ends them. */
+static unsigned regime_bits(const struct dti_format *format, uint64_t code)
+{
+    const unsigned most = format->width - 1U;
+    unsigned bits = 1;
+    while (bits < most && (((code >> (most - 1)) ^ (code >> (most - 1 - bits))) & 1) == 0)
+        bits++;
+    return bits < most ? bits + 1 : most;
+}
+
+void dti_taper_fields(const struct dti_format *format, uint64_t code, unsigned ret_bits[3])
+{
+    enum { POSIT_EXPONENT = 2 };
+    const struct dti_taper *const run =
+        run_at(format, dti_taper_place(format, dti_taper_magnitude(format, code)));
+    const unsigned most = format->width - 1U;
+    ret_bits[0] = run->prefix_bits; /* zero and NaN: like the smallest */
+    ret_bits[1] = run->exp_bits;
+    if (format->specials == DTI_SPECIALS_POSIT) { /* of the code as it is, negative or not */
+        ret_bits[0] = regime_bits(format, code);
+        ret_bits[1] = most - ret_bits[0] < POSIT_EXPONENT ? most - ret_bits[0] : POSIT_EXPONENT;
+    }
+    ret_bits[2] = most - ret_bits[0] - ret_bits[1];
+}
+
+struct dti_taper_number dti_taper_number(const struct dti_format *format, uint64_t place)
 {
     const struct dti_taper *const run = run_at(format, place);
     const uint64_t at = place - run->place;
-    *ret_exponent = run->first + (int32_t)(at >> run->man_bits);
-    *ret_mantissa = at & dti_low_bits(run->man_bits);
-    *ret_run = run;
+    const unsigned man_bits = run->man_bits > 0 ? (unsigned)run->man_bits : 0;
+    return (struct dti_taper_number){
+        .exponent = run->first + (int32_t)scaled(at, -run->man_bits),
+        .man_bits = man_bits,
+        .mantissa = at & dti_low_bits(man_bits),
+    };
 }

@@ -15,8 +15,8 @@
 
 /* A run of binades with equal precision. */
 struct dti_taper {
-    int16_t first, last; /* exponents */
-    uint8_t man_bits;
+    int16_t first, last;           /* exponents */
+    int8_t man_bits;               /* negative: only every 2^-man_bits-th binade has a number */
     bool down;                     /* codes go down with the exponent */
     uint16_t place;                /* of 2^first */
     uint16_t code;                 /* the lowest of the run, without a sign */
@@ -38,8 +38,17 @@ uint64_t dti_taper_code(const struct dti_format *format, uint64_t place);
 /* The bits of the fields prefix, exponent and mantissa of any code. */
 void dti_taper_fields(const struct dti_format *format, uint64_t code, unsigned ret_bits[3]);
 
-/* Exponent and mantissa (of run->man_bits bits) of the number at a place > 0; *ret_run: its run. */
-void dti_taper_number(const struct dti_format *format, uint64_t place, int32_t *ret_exponent,
-                      uint64_t *ret_mantissa, const struct dti_taper **ret_run);
+/* The number at a place > 0: 1.mantissa x 2^exponent, with man_bits bits of mantissa. */
+struct dti_taper_number {
+    int32_t exponent;
+    unsigned man_bits;
+    uint64_t mantissa;
+};
+struct dti_taper_number dti_taper_number(const struct dti_format *format, uint64_t place);
+
+/* A code without its sign, and the code of a magnitude with a sign: sign and magnitude, for posits
+ * two's complement. Zero has no sign. */
+uint64_t dti_taper_magnitude(const struct dti_format *format, uint64_t code);
+uint64_t dti_taper_signed(const struct dti_format *format, bool negative, uint64_t magnitude);
 
 #endif

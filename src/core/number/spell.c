@@ -187,18 +187,15 @@ size_t dti_spell_rounded(char buffer[DTI_TEXT_SIZE], const struct dti_value *val
 /* The numbers that nearest-even rounds to this one; at the midpoint the even significand wins.
  * Without mantissa bits none is even, and formats differ in which one wins. It does not matter
  * then: if 3/4 or 3/2 of a power of two is a decimal of one digit (3 or 6), so is the power
- * itself. Where a tapered format loses a bit, the step below is a quarter of the step above; the
- * interval is then a little too long below, where test_tapers.py found no decimal. */
+ * itself. */
 static struct dti_interval rounding_interval(const struct dti_format *format,
                                              const struct dti_value *value)
 {
     struct dti_interval interval;
     interval.exponent = dti_format_step_exponent(format, value);
     interval.significand = value->hi >> (63 - (value->exponent - interval.exponent));
-    struct dti_value lower = *value;
-    lower.exponent--;
-    interval.quarter_below = value->hi == UINT64_C(1) << 63 &&
-                             dti_format_step_exponent(format, &lower) < interval.exponent;
+    interval.quarter_below =
+        value->hi == UINT64_C(1) << 63 && value->exponent > dti_format_min_exponent(format);
     interval.includes_lower = interval.includes_upper = interval.significand % 2 == 0;
     return interval;
 }
@@ -222,6 +219,8 @@ size_t dti_spell_shortest_value(char buffer[DTI_TEXT_SIZE], const struct dti_for
         return spell_zero(buffer, value->negative);
     if (!dti_format_is_float(format) && integer_magnitude(value, &integer))
         return spell_integer(buffer, value->negative, integer);
+    if (dti_format_is_tapered(format) && value->hi == UINT64_C(1) << 63)
+        return dti_spell_shortest_power(buffer, format, value);
     const struct dti_interval interval = rounding_interval(format, value);
     return spell_interval(buffer, value, &interval, 0);
 }

@@ -10,36 +10,48 @@
 #include "kernels/kernels.h"
 #include "kernels/lanes_piece.h"
 
-enum { BINADES = 64, PLACES = 256 };
+enum { BINADES = 128, PLACES = 256 };
 
 struct tables {
     int32_t first; /* exponent of the smallest number */
     int32_t count; /* binades */
     uint64_t max;  /* place of the largest finite number */
+    bool posit;    /* codes are places, in two's complement; nothing overflows or becomes zero */
     struct {
-        uint16_t place; /* of the power of two */
-        uint8_t man_bits;
+        uint16_t place; /* of the first number at or above the power of two */
+        int8_t man_bits;
+        uint8_t above; /* binades above the run's first one */
     } binade[BINADES];
-    uint8_t code[PLACES]; /* by place */
+    uint8_t code[PLACES]; /* by place; not for posits */
 };
+
+static void fill_codes(struct tables *ret, const struct dti_taper *run)
+{
+    const int32_t last = run->last - run->first;
+    for (int32_t i = 0; i <= last; i++) {
+        const int32_t up = i << run->man_bits;
+        const int32_t at = (run->down ? last - i : i) << run->man_bits;
+        for (int32_t m = 0; m < 1 << run->man_bits; m++)
+            ret->code[run->place + up + m] = (uint8_t)(run->code + at + m);
+    }
+}
 
 static void fill(struct tables *ret, const struct dti_format *format)
 {
     size_t count;
     const struct dti_taper *run = dti_taper_runs(format, &count);
+    ret->posit = format->specials == DTI_SPECIALS_POSIT;
     ret->first = run->first;
     ret->count = 0;
     ret->code[0] = 0;
     for (; count > 0; count--, run++) {
-        const int32_t last = run->last - run->first;
-        for (int32_t i = 0; i <= last; i++) {
-            const int32_t up = i << run->man_bits;
-            const int32_t at = (run->down ? last - i : i) << run->man_bits;
-            ret->binade[ret->count].place = (uint16_t)(run->place + up);
+        for (int32_t i = 0; i <= run->last - run->first; i++) {
+            ret->binade[ret->count].place = run->place;
+            ret->binade[ret->count].above = (uint8_t)i;
             ret->binade[ret->count++].man_bits = run->man_bits;
-            for (int32_t m = 0; m < 1 << run->man_bits; m++)
-                ret->code[run->place + up + m] = (uint8_t)(run->code + at + m);
         }
+        if (!ret->posit)
+            fill_codes(ret, run);
     }
     uint64_t max = 0;
     (void)dti_code_max(format, &max);
@@ -69,13 +81,26 @@ DTI_LANE uint32_t code_of(const struct tables *t, const struct dti_encoder *e, i
     if (at < 0) {
         cut = tiny_cut(t, exponent, fraction);
     } else {
-        const unsigned man_bits = t->binade[at].man_bits;
-        place = t->binade[at].place + (fraction >> 1 >> (63 - man_bits));
-        cut = fraction << man_bits;
+        /* (binades above the run's first one + fraction) x 2^man_bits */
+        const int man_bits = t->binade[at].man_bits;
+        const uint64_t above = t->binade[at].above;
+        const unsigned up = man_bits > 0 ? (unsigned)man_bits : 0,
+                       down = man_bits < 0 ? (unsigned)-man_bits : 0;
+        const uint64_t whole = (above << up) + (fraction >> 1 >> (63 - up));
+        const uint64_t part = fraction << up;
+        place = t->binade[at].place + (whole >> down);
+        cut = down == 0 ? part
+                        : whole << (64 - down) | part >> down | ((part & dti_low_bits(down)) != 0);
     }
+    if (t->posit && place >= t->max && cut != 0)
+        return (uint32_t)e->overflow[negative];
     place += dti_lane_up64(round, cut, place & 1, negative, random);
+    if (t->posit)
+        place = place == 0 ? 1 : place;
     if (place > t->max)
         return (uint32_t)e->overflow[negative];
+    if (t->posit)
+        return (uint32_t)(negative != 0 ? 0 - place : place);
     const uint32_t code = t->code[place];
     return code == 0 ? (uint32_t)e->zero[negative] : code | (negative << (e->format.width - 1));
 }
@@ -133,29 +158,30 @@ DTI_LANE uint32_t u64_code(const struct tables *t, const struct dti_encoder *e, 
 /* Encodes n elements of `width` bits with name_code(). */
 #define ENCODE(name, width)                                                                       \
     DTI_LANE void name##_loop(const struct tables *t, const struct dti_encoder *encoder,          \
-                              unsigned char *restrict dst, const unsigned char *restrict src,     \
+                              uint32_t *restrict codes, const unsigned char *restrict src,        \
                               size_t n, const uint32_t *restrict random, enum dti_round round)    \
     {                                                                                             \
         const struct dti_encoder e = *encoder;                                                    \
         for (size_t i = 0; i < n; i++)                                                            \
-            dst[i] =                                                                              \
-                (unsigned char)name##_code(t, &e, dti_lane_load##width(src + width / 8 * i),      \
-                                           round, round == DTI_ROUND_STOCHASTIC ? random[i] : 0); \
+            codes[i] = name##_code(t, &e, dti_lane_load##width(src + width / 8 * i), round,       \
+                                   round == DTI_ROUND_STOCHASTIC ? random[i] : 0);                \
     }                                                                                             \
     void dti_encode_##name##_taper_scalar(const struct dti_kernel_args *args, void *restrict dst, \
                                           const void *restrict src, size_t n)                     \
     {                                                                                             \
         const struct dti_encoder *const e = args->encoder;                                        \
         struct tables tables;                                                                     \
-        uint32_t block[DTI_PIECE_RANDOM];                                                         \
+        uint32_t block[DTI_PIECE_RANDOM], codes[DTI_PIECE];                                       \
         fill(&tables, &e->format);                                                                \
         for (size_t done = 0; done < n; done += DTI_PIECE) {                                      \
             const size_t count = n - done < DTI_PIECE ? n - done : DTI_PIECE;                     \
-            unsigned char *const to = (unsigned char *)dst + done;                                \
+            unsigned char *const to = (unsigned char *)dst + e->container * done;                 \
             const unsigned char *const from = (const unsigned char *)src + width / 8 * done;      \
             const uint32_t *const random =                                                        \
                 dti_piece_random(block, &e->policy, args->index + done, count);                   \
-            DTI_LANES_BY_ROUND(e->policy.round, name##_loop, &tables, e, to, from, count, random) \
+            DTI_LANES_BY_ROUND(e->policy.round, name##_loop, &tables, e, codes, from, count,      \
+                               random)                                                            \
+            dti_piece_narrow32(to, codes, count, e->container, 0);                                \
         }                                                                                         \
     }
 ENCODE(f32, 32)
@@ -169,14 +195,20 @@ ENCODE(u64, 64)
                                           const void *restrict src, size_t n)                     \
     {                                                                                             \
         const struct dti_policy exact = {.round = DTI_ROUND_NEAREST_EVEN};                        \
-        const unsigned char *const from = src;                                                    \
-        for (size_t i = 0; i < n; i++) {                                                          \
-            struct dti_value value;                                                               \
-            struct dti_outcome outcome;                                                           \
-            dti_decode(&args->decoder->format, from[i], &value);                                  \
-            dti_encode(dti_format_get(hub), &value, &exact, 0, &outcome);                         \
-            const uint##width##_t bits = (uint##width##_t)outcome.code;                           \
-            memcpy((unsigned char *)dst + width / 8 * i, &bits, sizeof bits);                     \
+        const struct dti_decoder *const d = args->decoder;                                        \
+        uint32_t codes[DTI_PIECE];                                                                \
+        for (size_t done = 0; done < n; done += DTI_PIECE) {                                      \
+            const size_t count = n - done < DTI_PIECE ? n - done : DTI_PIECE;                     \
+            dti_piece_widen32(codes, (const unsigned char *)src + d->container * done, count,     \
+                              d->container);                                                      \
+            for (size_t i = 0; i < count; i++) {                                                  \
+                struct dti_value value;                                                           \
+                struct dti_outcome outcome;                                                       \
+                dti_decode(&d->format, codes[i], &value);                                         \
+                dti_encode(dti_format_get(hub), &value, &exact, 0, &outcome);                     \
+                const uint##width##_t bits = (uint##width##_t)outcome.code;                       \
+                memcpy((unsigned char *)dst + width / 8 * (done + i), &bits, sizeof bits);        \
+            }                                                                                     \
         }                                                                                         \
     }
 DECODE(f32, 32, DTI_FP32)
