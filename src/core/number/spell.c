@@ -200,16 +200,8 @@ static struct dti_interval rounding_interval(const struct dti_format *format,
     return interval;
 }
 
-size_t dti_spell_shortest(char buffer[DTI_TEXT_SIZE], const struct dti_format *format,
-                          uint64_t code)
-{
-    struct dti_value value;
-    dti_decode(format, code, &value);
-    return dti_spell_shortest_value(buffer, format, &value);
-}
-
-size_t dti_spell_shortest_value(char buffer[DTI_TEXT_SIZE], const struct dti_format *format,
-                                const struct dti_value *value)
+size_t dti_spell_regular(char buffer[DTI_TEXT_SIZE], const struct dti_format *format,
+                         const struct dti_value *value)
 {
     size_t length;
     uint64_t integer;
@@ -219,8 +211,6 @@ size_t dti_spell_shortest_value(char buffer[DTI_TEXT_SIZE], const struct dti_for
         return spell_zero(buffer, value->negative);
     if (!dti_format_is_float(format) && integer_magnitude(value, &integer))
         return spell_integer(buffer, value->negative, integer);
-    if (dti_format_is_tapered(format) && value->hi == UINT64_C(1) << 63)
-        return dti_spell_shortest_power(buffer, format, value);
     const struct dti_interval interval = rounding_interval(format, value);
     return spell_interval(buffer, value, &interval, 0);
 }

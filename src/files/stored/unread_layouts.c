@@ -9,11 +9,11 @@
 #include "util/checked.h"
 
 static const struct dti_unread_layout layouts[] = {
-#define UNREAD_LAYOUT(name_, codes_, beside_, method_, reader_) \
-    {.name = (name_),                                           \
-     .codes = (codes_),                                         \
-     .beside = (beside_),                                       \
-     .method = (method_),                                       \
+#define UNREAD_LAYOUT(name_, codes_, other_, method_, reader_) \
+    {.name = (name_),                                          \
+     .codes = (codes_),                                        \
+     .other = (other_),                                        \
+     .method = (method_),                                      \
      .reader = (reader_)},
 #include "files/stored/unread_layouts.def"
 #undef UNREAD_LAYOUT
@@ -33,12 +33,12 @@ const struct dti_unread_layout *dti_unread_layout_of(const struct dti_quant_name
                                                      size_t tensor)
 {
     const struct dti_tensor *const codes = &names->container->tensors[tensor];
-    size_t beside;
+    size_t other;
     for (size_t i = 0; i < LAYOUTS; i++) {
         const char *const suffix = layouts[i].codes;
         if (suffix && dti_quant_name_ends(codes->name, codes->name_length, suffix) &&
             dti_quant_names_find(names, codes->name, codes->name_length - strlen(suffix),
-                                 layouts[i].beside, &beside))
+                                 layouts[i].other, &other))
             return &layouts[i];
     }
     return NULL;

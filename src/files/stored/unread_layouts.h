@@ -9,9 +9,9 @@
 
 struct dti_unread_layout {
     const char *name;
-    const char *codes, *beside; /* suffixes; NULL: tensors do not show it */
-    const char *method;         /* "quant_method" of the configuration */
-    const char *reader;         /* "exllamav3 loads it" */
+    const char *codes, *other; /* suffixes; NULL: tensors do not show it */
+    const char *method;        /* "quant_method" of the configuration */
+    const char *reader;        /* "exllamav3 loads it" */
 };
 
 /* The first row with that method, case-insensitively; NULL: none. */

@@ -68,6 +68,22 @@ DTI_LANE uint64_t tiny_cut(const struct tables *t, int32_t exponent, uint64_t fr
     return significand >> shift | ((significand & (dti_low_bits(shift))) != 0 || (fraction & 1));
 }
 
+/* The code of a place after rounding; cut: what rounding discards is not 0. */
+DTI_LANE uint32_t code_at(const struct tables *t, const struct dti_encoder *e, uint32_t place,
+                          bool cut, uint32_t up, uint32_t negative)
+{
+    const bool beyond = place + up > t->max || (t->posit && cut && place >= t->max);
+    place += up;
+    if (beyond)
+        return (uint32_t)e->overflow[negative];
+    if (t->posit) {
+        place = place == 0 ? 1 : place;
+        return negative != 0 ? 0 - place : place;
+    }
+    const uint32_t code = t->code[place];
+    return code == 0 ? (uint32_t)e->zero[negative] : code | (negative << (e->format.width - 1));
+}
+
 /* Rounds 1.fraction x 2^exponent: fraction is left-aligned, and its last bit is only set if more
  * follows. */
 DTI_LANE uint32_t code_of(const struct tables *t, const struct dti_encoder *e, int32_t exponent,
@@ -92,17 +108,8 @@ DTI_LANE uint32_t code_of(const struct tables *t, const struct dti_encoder *e, i
         cut = down == 0 ? part
                         : whole << (64 - down) | part >> down | ((part & dti_low_bits(down)) != 0);
     }
-    if (t->posit && place >= t->max && cut != 0)
-        return (uint32_t)e->overflow[negative];
-    place += dti_lane_up64(round, cut, place & 1, negative, random);
-    if (t->posit)
-        place = place == 0 ? 1 : place;
-    if (place > t->max)
-        return (uint32_t)e->overflow[negative];
-    if (t->posit)
-        return (uint32_t)(negative != 0 ? 0 - place : place);
-    const uint32_t code = t->code[place];
-    return code == 0 ? (uint32_t)e->zero[negative] : code | (negative << (e->format.width - 1));
+    const uint64_t up = dti_lane_up64(round, cut, place & 1, negative, random);
+    return code_at(t, e, (uint32_t)place, cut != 0, (uint32_t)up, negative);
 }
 
 DTI_LANE uint32_t f32_code(const struct tables *t, const struct dti_encoder *e, uint32_t bits,
@@ -114,6 +121,15 @@ DTI_LANE uint32_t f32_code(const struct tables *t, const struct dti_encoder *e, 
         return (uint32_t)(a > inf ? e->nan[negative] : e->inf[negative]);
     if (a == 0)
         return (uint32_t)e->zero[negative];
+    /* (binades above the run's first one + fraction) x 2^man_bits, in 32 bits */
+    const int32_t at = (int32_t)(a >> 23) - 127 - t->first;
+    if (at >= 0 && at < t->count) {
+        const uint32_t steps = (uint32_t)t->binade[at].above << 23 | (a & UINT32_C(0x7fffff));
+        const uint32_t drop = (uint32_t)(23 - t->binade[at].man_bits);
+        const uint32_t place = t->binade[at].place + (steps >> drop), cut = steps << (32 - drop);
+        return code_at(t, e, place, cut != 0,
+                       dti_lane_up32(round, cut, place & 1, negative, random), negative);
+    }
     /* subnormals are so far below the smallest number that only their being nonzero counts */
     return code_of(t, e, (int32_t)(a >> 23) - 127, (uint64_t)a << 41, negative, round, random);
 }

@@ -34,8 +34,8 @@ def safetensors():
 MSGPACK = b"\x82\xa6params\x81\xa1w\xc0\xa4step\x01"
 FILES = {
     # name: content, what it is, what helps
-    "model.tflite": (b"\x1c\0\0\0TFL3" + bytes(40), "TensorFlow Lite", "tf2onnx.convert --tflite"),
-    "model": (b"\x20\0\0\0TFL3" + bytes(40), "TensorFlow Lite", "tf2onnx.convert --tflite"),
+    "model.tflite": (b"\x1c\0\0\0TFL3" + bytes(40), "TensorFlow Lite", "tf2onnx.convert"),
+    "model": (b"\x20\0\0\0TFL3" + bytes(40), "TensorFlow Lite", "tf2onnx.convert"),
     "model.pte": (b"\x30\0\0\0ET12" + bytes(40), "ExecuTorch", "made from"),
     "openvino_model.xml": (b'<?xml version="1.0"?>\n<net name="m" version="11">\n</net>', "OpenVINO", "openvino"),
     "model.keras": (archive("metadata.json", "config.json", "model.weights.h5"), "Keras archive", "keras"),

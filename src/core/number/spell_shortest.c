@@ -66,8 +66,8 @@ static void move(struct dti_decimal *decimal, bool up)
     }
 }
 
-size_t dti_spell_shortest_power(char buffer[DTI_TEXT_SIZE], const struct dti_format *format,
-                                const struct dti_value *value)
+static size_t spell_power(char buffer[DTI_TEXT_SIZE], const struct dti_format *format,
+                          const struct dti_value *value)
 {
     for (unsigned digits = 1; digits <= DIGITS_MOST; digits++) {
         struct dti_decimal tried[3];
@@ -80,4 +80,20 @@ size_t dti_spell_shortest_power(char buffer[DTI_TEXT_SIZE], const struct dti_for
         }
     }
     return dti_spell_text(buffer, value);
+}
+
+size_t dti_spell_shortest_value(char buffer[DTI_TEXT_SIZE], const struct dti_format *format,
+                                const struct dti_value *value)
+{
+    const bool power = value->class == DTI_CLASS_FINITE && value->hi == UINT64_C(1) << 63;
+    return power && dti_format_is_tapered(format) ? spell_power(buffer, format, value)
+                                                  : dti_spell_regular(buffer, format, value);
+}
+
+size_t dti_spell_shortest(char buffer[DTI_TEXT_SIZE], const struct dti_format *format,
+                          uint64_t code)
+{
+    struct dti_value value;
+    dti_decode(format, code, &value);
+    return dti_spell_shortest_value(buffer, format, &value);
 }
