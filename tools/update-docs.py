@@ -179,9 +179,10 @@ class Tables:
         rows = []
         for dtype in self.list["dtypes"]:
             if dtype["kind"] in ("float", "unsigned_float"):
-                layout = [str(dtype[key + "_bits"]) for key in ("sign", "exponent", "mantissa")]
-                rows.append([bold(dtype["dtype"]), str(dtype["bits"]), "/".join(layout),
-                             str(dtype["bias"]), few_digits(dtype["max"]["text"]),
+                layout = "/".join(str(dtype[key + "_bits"]) for key in ("sign", "exponent", "mantissa"))
+                tapered = dtype["bias"] is None     # the number decides how many bits each field has
+                rows.append([bold(dtype["dtype"]), str(dtype["bits"]), "tapered" if tapered else layout,
+                             "-" if tapered else str(dtype["bias"]), few_digits(dtype["max"]["text"]),
                              power_of_two(dtype["smallest"]["hexfloat"]),
                              " ".join(self.specials(dtype))])
         return table(["dtype", "bits", "s/e/m", "bias", "max", "smallest", "specials"], rows, right=(1, 3))

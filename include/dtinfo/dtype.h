@@ -32,6 +32,11 @@ enum dti_specials {
     DTI_SPECIALS_P3109E, /* IEEE P3109 extended: one zero; NaN at the code of -0 (signed) or
                           * all-ones (unsigned); infinity at the highest other code of each sign */
     DTI_SPECIALS_P3109F, /* IEEE P3109 finite: the same without infinities */
+    DTI_SPECIALS_TAPER,  /* the precision depends on the exponent (tapers.def); one zero; NaN at
+                          * the code of -0; infinity is the next number after the largest */
+    DTI_SPECIALS_POSIT,  /* likewise, in two's complement; no infinity; NaN (NaR) at the code of the
+                          * sign alone; no number but zero is rounded to zero, none beyond the
+                          * largest */
 };
 
 enum dti_dtype {
@@ -143,6 +148,13 @@ static inline bool dti_format_is_integer(const struct dti_format *f)
     return f->kind == DTI_KIND_INT || f->kind == DTI_KIND_UINT || f->kind == DTI_KIND_BOOL;
 }
 
+/* Whether the precision depends on the exponent. exp_bits and man_bits are then the most that a
+ * number has. */
+static inline bool dti_format_is_tapered(const struct dti_format *f)
+{
+    return f->specials == DTI_SPECIALS_TAPER || f->specials == DTI_SPECIALS_POSIT;
+}
+
 /* Whether negative numbers exist. */
 static inline bool dti_format_is_signed(const struct dti_format *f)
 {
@@ -151,7 +163,8 @@ static inline bool dti_format_is_signed(const struct dti_format *f)
 
 static inline bool dti_format_has_inf(const struct dti_format *f)
 {
-    return f->specials == DTI_SPECIALS_IEEE || f->specials == DTI_SPECIALS_P3109E;
+    return f->specials == DTI_SPECIALS_IEEE || f->specials == DTI_SPECIALS_P3109E ||
+           f->specials == DTI_SPECIALS_TAPER;
 }
 
 static inline bool dti_format_has_nan(const struct dti_format *f)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "answers/rows.h"
+#include "core/code/taper.h"
 #include "util/text/nearest.h"
 
 void dti_dtype_summarize(const struct dti_format *dtype, struct dti_dtype_summary *ret)
@@ -222,10 +223,25 @@ void dti_bits_read_pattern(struct dti_bits_reading *ret, const struct dti_bits_p
     }
 }
 
+static struct dti_bits_anatomy dissect_tapered(const struct dti_format *f, uint64_t code)
+{
+    const uint64_t place = dti_taper_place(f, dti_taper_magnitude(f, code));
+    const struct dti_taper_number number = dti_taper_number(f, place > 0 ? place : 1);
+    struct dti_bits_anatomy a = {.exponent = number.exponent,
+                                 .mantissa = place > 0 ? number.mantissa : 0,
+                                 .man_bits = number.man_bits};
+    const uint64_t hidden = place > 0 ? UINT64_C(1) << number.man_bits : 0;
+    dti_value_set(&a.significand, false, hidden | a.mantissa, -(int64_t)number.man_bits);
+    return a;
+}
+
 struct dti_bits_anatomy dti_bits_dissect(const struct dti_format *f, uint64_t code)
 {
-    struct dti_bits_anatomy a;
+    struct dti_bits_anatomy a = {.exponent = 0};
+    if (dti_format_is_tapered(f))
+        return dissect_tapered(f, code);
     uint64_t magnitude = code & dti_low_bits(f->width) & ~dti_format_sign_bit(f);
+    a.man_bits = f->man_bits;
     a.field = magnitude >> f->man_bits;
     a.mantissa = magnitude & dti_low_bits(f->man_bits);
     a.subnormal = a.field == 0 && f->specials != DTI_SPECIALS_SCALE;

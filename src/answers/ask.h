@@ -75,7 +75,8 @@ bool dti_bits_noncanonical(const struct dti_bits_reading *reading);
 /* The meaning of the fields of a finite float: (-1)^sign x significand x 2^exponent. */
 struct dti_bits_anatomy {
     bool subnormal;
-    uint64_t field, mantissa; /* as stored */
+    unsigned man_bits;        /* of this code */
+    uint64_t field, mantissa; /* as stored; field is 0 where the exponent has no bias */
     int32_t exponent;
     struct dti_value significand;
 };

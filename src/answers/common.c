@@ -10,6 +10,7 @@
 #include "answers/rows.h"
 #include "answers/tensors.h"
 #include "core/code/policies.def"
+#include "core/code/taper.h"
 #include "dtinfo/storage.h"
 #include "files/rewrite/rewrite.h"
 #include "util/run/allocate.h"
@@ -34,7 +35,7 @@ struct quantized {
 };
 struct layout {
     const struct dti_format *of;
-    bool fields, is_float;
+    bool fields, biased;
     unsigned sign_bits;
 };
 struct loss {
@@ -143,13 +144,23 @@ static struct dti_spelled spell_bits(char room[DTI_BINARY_SIZE], uint64_t code, 
     return (struct dti_spelled){room, dti_spell_binary(room, code, width)};
 }
 
+/* Tapered formats have a prefix that says how wide it is. */
+static unsigned mantissa_field(const struct dti_format *format, uint64_t code)
+{
+    unsigned bits[3] = {0, 0, format->man_bits};
+    if (dti_format_is_tapered(format))
+        dti_taper_fields(format, code, bits);
+    return bits[2];
+}
+
 static void spell_fields(struct field_digits *ret, const struct dti_fields_answer *fields)
 {
     const struct dti_format *const format = fields->format;
-    const unsigned fraction = format->man_bits, width = fraction + format->exp_bits;
+    const unsigned width = (unsigned)format->man_bits + format->exp_bits;
+    const unsigned fraction = mantissa_field(format, fields->code);
     const bool sign = dti_format_is_signed(format);
     ret->mantissa = spell_bits(ret->room[0], fields->code, fraction);
-    ret->exponent = spell_bits(ret->room[1], fields->code >> fraction, format->exp_bits);
+    ret->exponent = spell_bits(ret->room[1], fields->code >> fraction, width - fraction);
     ret->sign = spell_bits(ret->room[2], sign ? fields->code >> width : 0, sign);
 }
 
@@ -323,7 +334,7 @@ static void fill_layout(struct layout *ret, const struct dti_format *format)
     *ret = (struct layout){
         .of = format,
         .fields = format->kind != DTI_KIND_COMPLEX,
-        .is_float = dti_format_is_float(format),
+        .biased = dti_format_is_float(format) && !dti_format_is_tapered(format),
         .sign_bits = dti_format_is_signed(format) ? 1 : 0,
     };
 }

@@ -121,7 +121,7 @@ bool dti_tensor_holds_floats(const struct dti_container *container, const struct
 {
     if (tensor->format)
         return tensor->format->kind == DTI_KIND_FLOAT && !tensor->scales_activations;
-    return tensor->block || dti_is_gguf(container->kind);
+    return tensor->block || tensor->coded_weights || dti_is_gguf(container->kind);
 }
 
 size_t *dti_tensors_named(const struct dti_container *container, const char *only,

@@ -169,14 +169,43 @@ enum dti_status dti_container_verify(struct dti_container *container,
 /* Detection of a file's kind. The name decides only if the bytes do not: a damaged
  * model.safetensors still gets the error of the safetensors reader. */
 
-static const struct {
-    const char *magic; /* must not contain NUL */
+#define ANYWHERE SIZE_MAX
+static const struct foreign_row {
+    size_t at;
+    const char *magic; /* must not contain NUL; "": any */
+    const char *ending;
     struct dti_foreign foreign;
 } magics[] = {
-#define FOREIGN(bytes, what, advice) {bytes, {.is = what, .remedy = advice}},
+#define FOREIGN(position, bytes, end, what, advice) \
+    {position, bytes, end, {.is = what, .remedy = advice}},
 #include "containers/foreign.def"
 #undef FOREIGN
 };
+
+static bool holds_magic(const struct foreign_row *row, const unsigned char *head, size_t size)
+{
+    const size_t length = strlen(row->magic);
+    const size_t last = row->at != ANYWHERE ? row->at : size;
+    for (size_t at = row->at == ANYWHERE ? 0 : last; at <= last; at++) {
+        if (length <= size && at <= size - length && memcmp(head + at, row->magic, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The last row that fits, of those with or without a magic and an ending. */
+static const struct dti_foreign *find_foreign(const char *name, const unsigned char *head,
+                                              size_t size, bool magic, bool ending)
+{
+    const struct dti_foreign *found = NULL;
+    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++) {
+        const struct foreign_row *const row = &magics[i];
+        if ((row->magic[0] != '\0') == magic && (row->ending[0] != '\0') == ending &&
+            holds_magic(row, head, size) && dti_text_ends(name, strlen(name), row->ending))
+            found = &row->foreign;
+    }
+    return found;
+}
 
 static const struct dti_foreign tar = {
     .is = "is a tar archive, as PyTorch wrote before 0.1.10, which dtinfo does not read",
@@ -220,14 +249,17 @@ static bool is_named(const char *name, enum dti_container_kind kind)
             (ops->other_extension && dti_text_ends(name, length, ops->other_extension)));
 }
 
-/* Definite signatures first, then the name, then possible signatures. */
+/* Foreign files that bytes and name tell together, then definite signatures, then the name, then
+ * possible signatures. */
 enum dti_container_kind dti_content_of(const char *name, const unsigned char *head, size_t size,
                                        uint64_t file_size, const struct dti_foreign **ret_foreign)
 {
     enum { TAR_AT = 257 };
     static const char tar_magic[] = "ustar";
     enum dti_container_kind kind;
-    *ret_foreign = NULL;
+    *ret_foreign = find_foreign(name, head, size, true, true);
+    if (*ret_foreign)
+        return DTI_CONTAINER_COUNT;
     for (kind = 0; kind < DTI_CONTAINER_COUNT; kind++) {
         const struct dti_container_ops *const ops = dti_container_ops(kind);
         if (ops->detect && ops->detect(head, size, file_size))
@@ -236,10 +268,8 @@ enum dti_container_kind dti_content_of(const char *name, const unsigned char *he
     if (size >= TAR_AT + strlen(tar_magic) &&
         memcmp(head + TAR_AT, tar_magic, strlen(tar_magic)) == 0)
         *ret_foreign = &tar;
-    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++) {
-        if (dti_begins(head, size, magics[i].magic))
-            *ret_foreign = &magics[i].foreign;
-    }
+    const struct dti_foreign *const known = find_foreign(name, head, size, true, false);
+    *ret_foreign = known ? known : *ret_foreign;
     if (*ret_foreign)
         return DTI_CONTAINER_COUNT;
     for (kind = 0; kind < DTI_CONTAINER_COUNT; kind++) {
@@ -251,6 +281,7 @@ enum dti_container_kind dti_content_of(const char *name, const unsigned char *he
         if (ops->resembles && ops->resembles(head, size))
             return kind;
     }
+    *ret_foreign = find_foreign(name, head, size, false, true);
     return DTI_CONTAINER_COUNT;
 }
 

@@ -131,6 +131,8 @@ struct dti_tensor {
     bool strided;            /* dti_container_data() must reorder its elements first */
     bool part_of_weight;     /* ONNX: scales or zero points of such codes */
     bool scales_activations; /* views and ONNX: it only scales activations, no parameter */
+    bool coded_weights;      /* views: a weight whose codes are not decoded; shape and elements are
+                              * those of its numbers, bytes those of the codes */
     enum dti_remedy remedy;  /* with a refusal: what would make the values readable */
     const char *refusal;     /* why its values cannot be read ("holds Python objects"), else NULL */
     /* For a tensor of a view (logical_tensors.h) that the file stores in parts: how it is stored.

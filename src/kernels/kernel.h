@@ -125,8 +125,9 @@ typedef void dti_kernel_fn(const struct dti_kernel_args *args, void *restrict ds
 
 /* The formats that a row supports: the encoded or decoded format; for TABLE the destination. */
 enum dti_kernel_domain {
-    DTI_DOMAIN_ANY,  /* all that the operation supports */
-    DTI_DOMAIN_FP32, /* this format, or one with the same encoding */
+    DTI_DOMAIN_ANY,     /* all that the operation supports; tapered formats only for TABLE */
+    DTI_DOMAIN_TAPERED, /* formats whose precision depends on the exponent */
+    DTI_DOMAIN_FP32,    /* this format, or one with the same encoding */
     DTI_DOMAIN_FP16,
     DTI_DOMAIN_BF16,
     DTI_DOMAIN_SMALL,      /* signed floats of at most 8 bits with a mantissa and all numbers below

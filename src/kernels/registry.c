@@ -118,10 +118,12 @@ static bool is_row(const struct dti_format *format, enum dti_dtype id)
 static bool in_domain(enum dti_kernel_domain domain, const struct dti_kernel_args *args,
                       const struct dti_format *format)
 {
-    if (domain == DTI_DOMAIN_ANY)
-        return true;
     if (domain == DTI_DOMAIN_BITS4)
         return args->bits == 4;
+    if (domain == DTI_DOMAIN_TAPERED || (format && dti_format_is_tapered(format) && !args->table))
+        return domain == DTI_DOMAIN_TAPERED && format && dti_format_is_tapered(format);
+    if (domain == DTI_DOMAIN_ANY)
+        return true;
     if (format == NULL)
         return false;
     switch (domain) {
@@ -145,6 +147,7 @@ static bool in_domain(enum dti_kernel_domain domain, const struct dti_kernel_arg
     case DTI_DOMAIN_BYTES:
         return dti_format_container(format) <= 4;
     case DTI_DOMAIN_BITS4: /* no format */
+    case DTI_DOMAIN_TAPERED:
     case DTI_DOMAIN_ANY:
         break;
     }

@@ -59,6 +59,8 @@ static bool encodes_at_all(enum dti_operation op)
 static bool pair_takes(const struct dti_gpu_row *row, const struct dti_format *src,
                        const struct dti_encoder *encoder)
 {
+    if (dti_format_is_tapered(src))
+        return false;
     switch (row->op) {
     case DTI_OP_DECODE_HUB32:
         return dti_format_fits_hub32(src) && dti_encoder_takes_hub32(&encoder->format);

@@ -43,6 +43,7 @@ class Format:
         self.even_code = even_code          # P3109: without mantissa bits, the parity is that of the code
         self.is_float = kind in ("float", "ufloat")
         self._table = None
+        self.posit = False
         if self.is_float:
             top = (1 << (self.width - (1 if self.signed else 0))) - 1
             if ieee:
@@ -110,16 +111,34 @@ class Format:
             return bool(index & 1)
         return self.scale or index > 0      # every significand is 1, that of zero is 0
 
+    def code_at(self, index):
+        """The code of a magnitude index; index_of() is the inverse. Only tapered formats have another one."""
+        return index
+
+    def index_of(self, code):
+        return code
+
+    def unsigned(self, code):
+        """A code without its sign; signed_code() is the inverse. Only posits have another one."""
+        return code & ~self.sign_bit
+
+    def signed_code(self, magnitude, negative):
+        return magnitude | (self.sign_bit if negative and (magnitude or self.minus_zero) else 0)
+
+    def normal_index(self):
+        """That of the smallest normal number, which max_index may be below."""
+        return 0 if self.scale else 1 << self.man
+
     def max_code(self):
         if self.kind == "bool":
             return 1
         if not self.is_float:
             return (1 << (self.width - (1 if self.signed else 0))) - 1
-        return self.max_index
+        return self.code_at(self.max_index)
 
     def lowest_code(self):
         if self.kind == "float":
-            return self.max_index | self.sign_bit
+            return self.signed_code(self.max_code(), True)
         return self.sign_bit if self.kind == "int" else 0
 
     def canonical_nan(self):
@@ -137,6 +156,110 @@ class Format:
             if cls not in (NAN, INF) and not (negative and value == 0):
                 found[-value if negative else value] = code
         return found
+
+
+class HiFloat8(Format):
+    """Ascend HiFloat8 (arXiv 2409.16626): after the sign a dot field, a prefix code for the width D of the exponent
+    field: 11 is 4, 10 is 3, 01 is 2, 001 is 1, 0001 is 0, and 0000 means a denormal number. The exponent field is a sign
+    and a magnitude whose leading one is not stored; the rest is the mantissa. A denormal number's last three bits M
+    are the exponent alone, 2^(M - 23). 0x80 is NaN, 0x6f and 0xef are infinities, and there is one zero.
+    The magnitude index is the position in order of size."""
+
+    DOTS = (("11", 4), ("10", 3), ("01", 2), ("001", 1), ("0001", 0))
+
+    def __init__(self, name):
+        self.sorted = sorted((self.size(code), code) for code in range(128))
+        self.index = {code: index for index, (_, code) in enumerate(self.sorted)}
+        super().__init__(name, "float", 4, 3, 16, inf=(0x6f, 0xef), nan=(0x80,), even_code=True)
+        self.max_index = self.index[0x6f] - 1
+
+    @classmethod
+    def size(cls, code):
+        bits = f"{code:07b}"
+        for dot, width in cls.DOTS:
+            if bits.startswith(dot):
+                exponent, mantissa = bits[len(dot):len(dot) + width], bits[len(dot) + width:]
+                power = int("1" + exponent[1:], 2) if width else 0
+                power = -power if exponent.startswith("1") else power
+                return (1 + Fraction(int(mantissa, 2), 1 << len(mantissa))) * power_of_two(power)
+        return power_of_two(code - 23) if code else Fraction(0)
+
+    def magnitude(self, index):
+        return self.sorted[index][0]
+
+    def code_at(self, index):
+        return self.sorted[index][1]
+
+    def index_of(self, code):
+        return self.index[code]
+
+    def normal_index(self):
+        return self.index[0x7e]             # 2^-15, the smallest number with a dot field for an exponent
+
+    def decode(self, code):
+        if code in self.inf or code in self.nan:
+            return super().decode(code)
+        return number(code >> 7 == 1, self.size(code & 0x7f))
+
+
+class Posit(Format):
+    """Standard for Posit Arithmetic (2022): after the sign, which negates the code in two's complement, a run of equal
+    bits (the regime: r = run - 1 of ones, -run of zeros) and the bit that ends it, two exponent bits, of which those
+    that do not fit are 0, and the fraction. The code of the sign alone is NaR. Rounding appends bits to the code: a
+    number is rounded as its infinite code is, to nearest even; nothing becomes 0 or NaR."""
+
+    def __init__(self, name, width):
+        super().__init__(name, "float", 4, width - 5, {8: 25, 16: 57}[width], nan=(1 << width - 1,), even_code=True)
+        self.max_index = (1 << width - 1) - 1
+        self.posit = True
+
+    @staticmethod
+    def of_bits(bits):
+        run = len(bits) - len(bits.lstrip(bits[0]))
+        regime = run - 1 if bits[0] == "1" else -run
+        rest = bits[run + 1:]
+        fraction = rest[2:]
+        power = 4 * regime + int(rest[:2].ljust(2, "0"), 2)
+        return (1 + Fraction(int(fraction or "0", 2), 1 << len(fraction))) * power_of_two(power)
+
+    def magnitude(self, index):
+        if index == 0:
+            return Fraction(0)
+        if index > self.max_index:          # for callers that want a border
+            return 16 * self.magnitude(self.max_index)
+        return self.of_bits(f"{index:0{self.width - 1}b}")
+
+    def locate(self, value):
+        """The fraction is that of the infinite code: its bits after those that fit."""
+        table = self.table()
+        index = bisect.bisect_right(table, value) - 1
+        if index >= self.max_index:
+            return self.max_index + (value > table[self.max_index]), Fraction(0)
+        if index == 0:
+            return 0, value / table[1]
+        regime, bits = divmod(floor_log2(value), 4)
+        code = "1" * (regime + 1) + "0" if regime >= 0 else "0" * -regime + "1"
+        code += f"{bits:02b}"
+        fits = self.width - 1
+        fraction = value / power_of_two(floor_log2(value)) - 1
+        if len(code) <= fits:               # the fraction is cut
+            return index, fraction * (1 << fits - len(code)) % 1
+        rest = code[fits:]
+        return index, (int(rest, 2) + fraction) / (1 << len(rest))
+
+    def unsigned(self, code):
+        return -code & (1 << self.width) - 1 if code & self.sign_bit else code
+
+    def signed_code(self, magnitude, negative):
+        return -magnitude & (1 << self.width) - 1 if negative else magnitude
+
+    def normal_index(self):
+        return 1
+
+    def decode(self, code):
+        if code in self.nan:
+            return (NAN, False, None)
+        return number(bool(code & self.sign_bit), self.magnitude(self.unsigned(code)))
 
 
 def number(negative, magnitude):
@@ -227,6 +350,7 @@ def build():
         finite_nan("fp6_e2m3", 2, 3, 1, (), minus_zero=True),
         finite_nan("fp4_e2m1", 2, 1, 1, (), minus_zero=True),
     ]
+    rows += [HiFloat8("hif8"), Posit("posit8", 8), Posit("posit16", 16)]
     rows += [p3109(name) for name in P3109_NAMES]
     rows += [Format(f"int{n}", "int", 0, n - 1, 0) for n in WIDTHS]
     rows += [Format(f"uint{n}", "uint", 0, n, 0) for n in WIDTHS]
@@ -339,6 +463,10 @@ def encode(fmt, cls, negative, value, mode="nearest-even", overflow="native", se
     if low < 0:
         return 0, INEXACT | UNDERFLOW
     stored = low + goes_up(mode, fraction, fmt.is_odd(low), negative, seed, index)
+    if fmt.posit:
+        stored = max(stored, 1)
+        if stored > fmt.max_index:
+            return limit(fmt, negative, OVERFLOW | INEXACT | SATURATED)
     if negative and not fmt.signed and stored > 0:
         return negative_into_unsigned(fmt, overflow, False)
     if stored > fmt.max_index:
@@ -349,10 +477,9 @@ def encode(fmt, cls, negative, value, mode="nearest-even", overflow="native", se
             return beyond(fmt, negative, flags)
         return limit(fmt, negative, flags)
     flags = INEXACT if fraction else 0
-    if flags and not fmt.scale and stored < 1 << fmt.man:
+    if flags and stored < fmt.normal_index():
         flags |= UNDERFLOW              # IEEE 754-2019 7.5; a scale's smallest number is normal
-    sign = fmt.sign_bit if negative and (stored or fmt.minus_zero) else 0
-    return stored | sign, flags
+    return fmt.signed_code(fmt.code_at(stored), negative), flags
 
 
 def encode_integer(fmt, cls, negative, value, mode, overflow, seed, index):

@@ -27,7 +27,7 @@ static size_t lint_assertion(const struct dti_check_request *request)
     return at;
 }
 
-/* Adds failures for blocks whose definition is unknown. */
+/* Adds failures for blocks whose definition is unknown; the lint has those of layouts. */
 static enum dti_status add_unreadable(struct dti_check_report *report, size_t at,
                                       struct dti_error *reterr)
 {
@@ -39,7 +39,7 @@ static enum dti_status add_unreadable(struct dti_check_report *report, size_t at
     for (size_t i = 0; i < container->tensor_count && status == DTI_OK; i++) {
         const struct dti_tensor *const tensor = &container->tensors[i];
         failure.tensor = i;
-        if (tensor->format || tensor->quantized || tensor->pickled ||
+        if (tensor->format || tensor->quantized || tensor->pickled || tensor->coded_weights ||
             (only && !dti_glob_list_match(only, tensor->name, tensor->name_length)))
             continue;
         report->tally[at].tensors++;

@@ -48,15 +48,17 @@ static void put_numeric_fields(const struct dti_context *cx, const struct dti_fo
     dti_line_to(&line, 2);
     if (dti_format_is_signed(f))
         dti_line_print(&line, DTI_STYLE_PLAIN, "sign %s   ", sign);
-    if (a.subnormal)
+    if (dti_format_is_tapered(f))
+        dti_line_print(&line, DTI_STYLE_PLAIN, "exponent %d", (int)a.exponent);
+    else if (a.subnormal)
         dti_line_print(&line, DTI_STYLE_PLAIN, "exponent 0, so 1 - %d = %d", (int)f->bias,
                        (int)a.exponent);
     else
         dti_line_print(&line, DTI_STYLE_PLAIN, "exponent %d - %d = %d", (int)a.field, (int)f->bias,
                        (int)a.exponent);
-    if (f->man_bits > 0)
+    if (a.man_bits > 0)
         dti_line_print(&line, DTI_STYLE_PLAIN, "   significand %d + %llu/%llu = %s", !a.subnormal,
-                       (unsigned long long)a.mantissa, 1ULL << f->man_bits, significand);
+                       (unsigned long long)a.mantissa, 1ULL << a.man_bits, significand);
     dti_line_end(&line);
     dti_spell_text(text, value);
     (void)snprintf(formula, sizeof formula, "= %s%s x 2^%d", sign, significand, (int)a.exponent);
@@ -83,7 +85,7 @@ static void put_component(const struct dti_context *cx, const struct dti_format 
     dti_line_end(&line);
     if (dti_format_is_float(f)) {
         dti_line_to(&line, 2);
-        dti_fields_put_names(&line, f);
+        dti_fields_put_names(&line, f, code);
         dti_line_end(&line);
         if (value.class <= DTI_CLASS_FINITE) {
             put_numeric_fields(cx, f, code, &value);

@@ -6,6 +6,7 @@
 
 #include "cli/ask/info_forms.h"
 #include "cli/shared/human.h"
+#include "core/code/taper.h"
 #include "core/number/spell.h"
 #include "dtinfo/limits.h"
 #include "report/table.h"
@@ -115,6 +116,28 @@ static void put_part(struct dti_line *line, unsigned part, unsigned bits, const 
     dti_line_part(line, part, text, (size_t)length);
 }
 
+/* The fields and binades of each precision, of the exponents from 0 up: "s dd eee mm   precision 3
+ * 2^4 to 2^7". */
+static void put_taper(struct dti_line *line, const struct dti_format *format)
+{
+    size_t count;
+    const struct dti_taper *run = dti_taper_runs(format, &count);
+    for (; count > 0; count--, run++) {
+        dti_line_to(line, LABEL_COLUMN);
+        dti_fields_put_names(line, format, run->code);
+        dti_line_to(line, SECOND_COLUMN);
+        dti_line_print(line, DTI_STYLE_PLAIN, "precision %d",
+                       run->man_bits > 0 ? run->man_bits + 1 : 1);
+        dti_line_to(line, THIRD_COLUMN);
+        dti_line_print(line, DTI_STYLE_PLAIN, "2^%d", (int)run->first);
+        if (run->man_bits == -1) /* no number in the binades between */
+            dti_line_print(line, DTI_STYLE_PLAIN, " and 2^%d", run->first + 2);
+        else if (run->last != run->first && run->man_bits >= 0)
+            dti_line_print(line, DTI_STYLE_PLAIN, " to 2^%d", (int)run->last);
+        dti_line_end(line);
+    }
+}
+
 static void put_heading(struct dti_line *line, const struct dti_format *dtype,
                         const struct dti_format *format)
 {
@@ -129,11 +152,18 @@ static void put_heading(struct dti_line *line, const struct dti_format *dtype,
     put_part(line, 0, dti_format_is_signed(format), "sign");
     dti_line_text(line, ", ");
     put_part(line, 1, format->exp_bits, "exponent");
-    dti_line_print(line, DTI_STYLE_PLAIN, " (bias %ld), ", (long)format->bias);
+    if (dti_format_is_tapered(format))
+        dti_line_text(line, " and its prefix, ");
+    else
+        dti_line_print(line, DTI_STYLE_PLAIN, " (bias %ld), ", (long)format->bias);
     put_part(line, 2, format->man_bits, "mantissa");
     dti_line_print(line, DTI_STYLE_PLAIN, ", precision %u\n", format->man_bits + 1U);
+    if (dti_format_is_tapered(format)) {
+        put_taper(line, format);
+        return;
+    }
     dti_line_to(line, LABEL_COLUMN);
-    dti_fields_put_names(line, format);
+    dti_fields_put_names(line, format, 0);
     dti_line_end(line);
 }
 
@@ -157,6 +187,10 @@ static void put_summary(struct dti_line *line, const struct dti_limits *limits)
     dti_line_print(line, DTI_STYLE_PLAIN, "integers exact up to %llu",
                    (unsigned long long)limits->integers_up_to);
     dti_line_to(line, THIRD_COLUMN);
+    if (!limits->overflow_from.present) {
+        dti_line_text(line, "clamps to max, no overflow\n");
+        return;
+    }
     overflow_text(number, limits);
     dti_line_print(line, DTI_STYLE_PLAIN, "overflow %s %s\n",
                    limits->overflow_inclusive ? "from" : "above", number);

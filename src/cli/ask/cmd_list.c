@@ -47,12 +47,14 @@ static void put_number(struct dti_table *table, const struct dti_format *dtype,
     dti_table_cell(table, DTI_STYLE_PLAIN, text);
 }
 
-/* "1/8/7": sign, exponent, mantissa; "2 x fp32". */
+/* "1/8/7": sign, exponent, mantissa; "2 x fp32"; "tapered" if the number decides. */
 static void put_layout(struct dti_table *table, const struct dti_format *format)
 {
     char text[TEXT_SIZE] = "-";
     if (format->kind == DTI_KIND_COMPLEX)
         (void)snprintf(text, sizeof text, "2 x %s", dti_format_get(format->component)->name);
+    else if (dti_format_is_tapered(format))
+        (void)snprintf(text, sizeof text, "tapered");
     else if (dti_format_is_float(format))
         (void)snprintf(text, sizeof text, "%d/%u/%u", dti_format_is_signed(format) ? 1 : 0,
                        (unsigned)format->exp_bits, (unsigned)format->man_bits);

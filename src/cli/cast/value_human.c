@@ -209,6 +209,9 @@ static const char *describe(const struct dti_cast_result *result, const struct d
         return "exact";
     } else if (f->kind == DTI_KIND_BOOL) {
         return "not zero, inexact";
+    } else if (f->specials == DTI_SPECIALS_POSIT &&
+               scalar->input.exponent < dti_format_min_exponent(f)) {
+        return "the smallest, as nothing becomes zero; inexact";
     } else {
         enum dti_round round = result->target->rule && dti_format_is_integer(f)
                                    ? DTI_ROUND_ZERO

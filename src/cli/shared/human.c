@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/block/quant_parts.h"
+#include "core/code/taper.h"
 
 enum { OPERAND_WHOLE = 48, OPERAND_HEAD = 24, OPERAND_TAIL = 8, EXACT_SHORT = 20, COLUMNS = 80 };
 
@@ -167,14 +168,19 @@ const char *dti_human_decimal(char buffer[DTI_TEXT_SIZE], uint64_t bytes)
     return bytes_in(buffer, bytes, 1000, units);
 }
 
-enum { FIELDS = 3 }; /* sign, exponent and mantissa; an integer is one field */
+/* Sign, prefix, exponent and mantissa; an integer is one field. Only tapered formats have a prefix,
+ * and there the code determines the widths. */
+enum { FIELDS = 4 };
 
-static void split(const struct dti_format *f, size_t ret_bits[FIELDS])
+static void split(const struct dti_format *f, uint64_t code, size_t ret_bits[FIELDS])
 {
+    unsigned bits[3] = {0, f->exp_bits, f->man_bits};
     const bool fields = dti_format_is_float(f);
     ret_bits[0] = fields ? dti_format_is_signed(f) : f->width;
-    ret_bits[1] = fields ? f->exp_bits : 0;
-    ret_bits[2] = fields ? f->man_bits : 0;
+    if (dti_format_is_tapered(f))
+        dti_taper_fields(f, code, bits);
+    for (size_t i = 0; i < 3; i++)
+        ret_bits[1 + i] = fields ? bits[i] : 0;
 }
 
 void dti_fields_cell(struct dti_table *table, const struct dti_format *f, const uint64_t *codes,
@@ -183,13 +189,14 @@ void dti_fields_cell(struct dti_table *table, const struct dti_format *f, const 
     char binary[DTI_BINARY_SIZE];
     const char *blank = "";
     size_t bits[FIELDS];
-    split(f, bits);
+    split(f, 0, bits);
     if (dti_format_is_float(f))
         dti_table_parts(table, bits[0] > 0 ? 0 : 1, "");
     else
         dti_table_cell(table, DTI_STYLE_PLAIN, "");
     for (size_t i = 0; i < count; i++) {
         const char *digits = binary;
+        split(f, codes[i], bits);
         dti_spell_binary(binary, codes[i], f->width);
         for (unsigned field = 0; field < FIELDS; digits += bits[field++]) {
             if (bits[field] == 0)
@@ -201,16 +208,17 @@ void dti_fields_cell(struct dti_table *table, const struct dti_format *f, const 
 }
 
 /* One character per bit, split into the fields. */
-static void put_fields(struct dti_line *line, const struct dti_format *f, const char *bit)
+static void put_fields(struct dti_line *line, const struct dti_format *f, uint64_t code,
+                       const char *bit)
 {
     size_t bits[FIELDS];
-    split(f, bits);
+    split(f, code, bits);
     if (!dti_format_is_float(f)) {
         dti_line_text(line, bit);
         return;
     }
     for (unsigned i = 0; i < FIELDS; bit += bits[i++]) {
-        dti_line_part(line, i, bit, bits[i]);
+        dti_line_part(line, i < 2 ? i : i - 1, bit, bits[i]); /* prefix and exponent alike */
         dti_line_text(line, bits[i] > 0 && i + 1 < FIELDS ? " " : "");
     }
 }
@@ -219,19 +227,19 @@ void dti_fields_put(struct dti_line *line, const struct dti_format *f, uint64_t 
 {
     char binary[DTI_BINARY_SIZE];
     dti_spell_binary(binary, code, f->width);
-    put_fields(line, f, binary);
+    put_fields(line, f, code, binary);
 }
 
-void dti_fields_put_names(struct dti_line *line, const struct dti_format *f)
+void dti_fields_put_names(struct dti_line *line, const struct dti_format *f, uint64_t code)
 {
     char letters[DTI_BINARY_SIZE];
     size_t bits[FIELDS];
-    split(f, bits);
-    memset(letters, 's', bits[0]);
-    memset(letters + bits[0], 'e', bits[1]);
-    memset(letters + bits[0] + bits[1], 'm', bits[2]);
-    letters[f->width] = '\0';
-    put_fields(line, f, letters);
+    split(f, code, bits);
+    char *letter = letters;
+    for (size_t i = 0; i < FIELDS; letter += bits[i++])
+        memset(letter, "sdem"[i], bits[i]);
+    *letter = '\0';
+    put_fields(line, f, code, letters);
 }
 
 const char *dti_human_path(char buffer[DTI_QUOTE_SIZE], const char *path)
@@ -279,7 +287,7 @@ void dti_human_bits(struct dti_line *line, const struct dti_format *f, uint64_t 
     dti_line_end(line);
     if (dti_format_is_float(f)) {
         dti_line_to(line, DTI_HUMAN_VALUE);
-        dti_fields_put_names(line, f);
+        dti_fields_put_names(line, f, code);
         dti_line_end(line);
     }
     if (!fits) {

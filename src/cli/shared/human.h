@@ -60,9 +60,9 @@ const char *dti_human_decimal(char buffer[DTI_TEXT_SIZE], uint64_t bytes);
 void dti_fields_cell(struct dti_table *table, const struct dti_format *f, const uint64_t *codes,
                      size_t count);
 /* The same for one code, on a line; and the legend of a float's fields, for the line below: "s
- * eeeeeeee mmmmmmm". */
+ * eeeeeeee mmmmmmm". The code only matters for formats whose fields vary. */
 void dti_fields_put(struct dti_line *line, const struct dti_format *f, uint64_t code);
-void dti_fields_put_names(struct dti_line *line, const struct dti_format *f);
+void dti_fields_put_names(struct dti_line *line, const struct dti_format *f, uint64_t code);
 
 /* Lines of a full answer: a label and a text behind it; the bits of a code, with the names of their
  * fields below. */

@@ -2,8 +2,8 @@
  *
  * GGUF versions 2 and 3, in both byte orders: a header, key-values, tensor descriptions, the data.
  * The checks are those of ggml; in addition the file must be long enough for the data. Longer names
- * are accepted, because other builds of ggml write them; unknown types are accepted, so that such a
- * file can be listed. */
+ * are accepted, because other builds of ggml write them; types that only forks of ggml define, and
+ * unknown ones, are accepted, so that such a file can be listed. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +45,8 @@ struct gguf_reading {
     uint64_t tensor_count, alignment;
     uint64_t end;               /* of the data so far, padded */
     size_t unknown, long_names; /* tensors with unknown types, and with names too long for ggml */
+    size_t forks;               /* tensors with types of other programs */
+    uint64_t fork;              /* the type of the previous tensor, if it is one of these; else 0 */
 };
 
 static struct dti_subject the(const struct dti_tensor *tensor)
@@ -129,6 +131,22 @@ static bool set_unknown(struct gguf_reading *work, struct dti_tensor *tensor, ui
     return tensor->stored_as != NULL;
 }
 
+/* A type of another program: whether its size fits shows at the next tensor. */
+static bool set_fork(struct gguf_reading *work, struct dti_tensor *tensor, uint64_t id)
+{
+    const struct dti_gguf_fork *const fork = dti_gguf_fork_find(id);
+    const uint64_t row = tensor->rank > 0 ? tensor->shape[tensor->rank - 1] : 1;
+    if (!fork || row == 0 ||
+        !dti_gguf_fork_bytes(fork, tensor->elements / row, row, &tensor->bytes))
+        return set_unknown(work, tensor, id);
+    tensor->stored_as = fork->name;
+    tensor->refusal = fork->refusal;
+    tensor->undefined = true;
+    work->forks++;
+    work->fork = id;
+    return true;
+}
+
 /* The layout of big-endian blocks is known only if scales come first and the rest are bytes. */
 static void set_blocks(struct gguf_reading *work, struct dti_tensor *tensor,
                        const struct dti_gguf_type *type)
@@ -147,7 +165,7 @@ static bool read_type(struct gguf_reading *work, struct dti_tensor *tensor)
         return false;
     const struct dti_gguf_type *const type = dti_gguf_type_find(id);
     if (!type)
-        return set_unknown(work, tensor, id);
+        return set_fork(work, tensor, id);
     const uint64_t row = tensor->rank > 0 ? tensor->shape[tensor->rank - 1] : 1;
     if (row % type->elements != 0)
         return dti_opening_refuse_of(work->opening, the(tensor),
@@ -167,10 +185,23 @@ static bool read_type(struct gguf_reading *work, struct dti_tensor *tensor)
     return true;
 }
 
-/* Tensors are contiguous, each padded to the alignment. */
-static bool place(struct gguf_reading *work, struct dti_tensor *tensor, struct dti_tensor *previous)
+/* Another program may have given the id of a fork's type to a type of another size. */
+static bool reconsider_fork(struct gguf_reading *work, uint64_t offset, struct dti_tensor *previous,
+                            uint64_t fork)
+{
+    if (!previous || fork == 0 || offset == work->end)
+        return true;
+    work->forks--;
+    return set_unknown(work, previous, fork);
+}
+
+/* Tensors are contiguous, each padded to the alignment. fork: the previous tensor's, or 0. */
+static bool place(struct gguf_reading *work, struct dti_tensor *tensor, struct dti_tensor *previous,
+                  uint64_t fork)
 {
     const uint64_t offset = tensor->offset, size = work->opening->file->input.size;
+    if (!reconsider_fork(work, offset, previous, fork))
+        return false;
     if (previous && previous->bytes == UINT64_MAX) {
         if (offset < previous->offset || offset % work->alignment != 0)
             return dti_opening_refuse_of(
@@ -207,9 +238,11 @@ static bool read_tensors(struct gguf_reading *work)
         if (!dti_gguf_string(stream, &tensor->name, &tensor->name_length))
             return false;
         work->long_names += tensor->name_length > DTI_GGUF_NAME_MAX;
+        const uint64_t fork = work->fork;
+        work->fork = 0;
         if (!read_shape(work, tensor) || !read_type(work, tensor) ||
             !dti_gguf_number(stream, 8, &tensor->offset) ||
-            !place(work, tensor, i > 0 ? tensor - 1 : NULL))
+            !place(work, tensor, i > 0 ? tensor - 1 : NULL, fork))
             return false;
     }
     return true;
@@ -257,6 +290,11 @@ static bool add_notes(const struct gguf_reading *work)
                              "%zu of %" PRIu64 " tensors have types that ggml does not define; "
                              "their bytes are counted up to the next tensor",
                              work->unknown, work->tensor_count)) &&
+           (work->forks == 0 ||
+            dti_opening_note(work->opening, "fork_types",
+                             "%zu of %" PRIu64 " tensors have types that only other programs than "
+                             "llama.cpp define; their sizes are known, their numbers are not read",
+                             work->forks, work->tensor_count)) &&
            (work->long_names == 0 ||
             dti_opening_note(work->opening, "long_names",
                              "%zu of %" PRIu64 " names are longer than the %u bytes of ggml",

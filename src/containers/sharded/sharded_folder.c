@@ -5,10 +5,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
+#include "containers/containers.h"
 #include "containers/gguf/gguf.h"
 #include "containers/sharded/sharded.h"
 #include "util/text/ascii.h"
@@ -89,6 +91,26 @@ static bool look(struct dti_opening *opening, struct folder_names *names)
     return fits;
 }
 
+/* A folder of another library, known by one of its members; NULL: none. */
+static const struct dti_foreign *foreign_folder(const char *folder)
+{
+    static const struct {
+        const char *member;
+        struct dti_foreign foreign;
+    } rows[] = {
+#define FOREIGN_FOLDER(name, what, advice) {name, {.is = what, .remedy = advice}},
+#include "containers/foreign.def"
+#undef FOREIGN_FOLDER
+    };
+    char path[PATH_MAX];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const int length = snprintf(path, sizeof path, "%s/%s", folder, rows[i].member);
+        if (length > 0 && (size_t)length < sizeof path && dti_input_there(path) == 0)
+            return &rows[i].foreign;
+    }
+    return NULL;
+}
+
 /* A folder without anything else may hold one split GGUF. */
 static bool find_part(struct dti_opening *opening, const struct shard_names *parts,
                       const char **ret)
@@ -99,6 +121,10 @@ static bool find_part(struct dti_opening *opening, const struct shard_names *par
         return dti_opening_refuse(
             opening, " holds several gguf models, among them %s and %s; name one of them",
             dti_quote(first, two[0], strlen(two[0])), dti_quote(second, two[1], strlen(two[1])));
+    const struct dti_foreign *const foreign =
+        *ret ? NULL : foreign_folder(opening->container->path);
+    if (foreign)
+        return dti_opening_refuse(opening, " %s; %s", foreign->is, foreign->remedy);
     return *ret || dti_opening_refuse(opening, " is a folder without *.safetensors files, without "
                                                "an index and without a split gguf");
 }

@@ -91,7 +91,8 @@ struct dti_affine_recipe {
 /* Fills low and high from code and symmetry: the format's limits, but with DTI_SYMMETRY_FULL low
  * is -high for signed codes and 1 for unsigned ones; 0 for floats. The other members get the
  * first value of each enum. Returns false if the format is not supported: integers of 2 to 16
- * bits and signed floats of at most 8 bits are. */
+ * bits and signed floats of at most 8 bits are, without those whose precision depends on the
+ * exponent. */
 bool dti_affine_recipe_init(struct dti_affine_recipe *ret, const struct dti_format *code,
                             enum dti_quant_symmetry symmetry);
 /* The scale for finite numbers from min to max (fp32 codes):

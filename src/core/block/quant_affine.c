@@ -107,7 +107,7 @@ bool dti_affine_recipe_init(struct dti_affine_recipe *ret, const struct dti_form
     uint64_t bits = 0;
     switch (code->kind) {
     case DTI_KIND_FLOAT:
-        if (code->width > 8 || !dti_code_max(code, &bits))
+        if (code->width > 8 || dti_format_is_tapered(code) || !dti_code_max(code, &bits))
             return false;
         dti_decode(code, bits, &largest);
         if (largest.class != DTI_CLASS_FINITE)

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "core/code/taper.h"
 #include "core/wide.h"
 #include "dtinfo/value.h"
 
@@ -38,6 +39,9 @@ bool dti_code_max(const struct dti_format *format, uint64_t *ret_code)
     }
     bool unsigned_nan = format->kind == DTI_KIND_UFLOAT; /* NaN uses the all-ones code */
     switch (format->specials) {
+    case DTI_SPECIALS_TAPER: /* infinity is the last place */
+        *ret_code = dti_taper_code(format, ones - 1);
+        break;
     case DTI_SPECIALS_IEEE:
         *ret_code = top_exponent(format) - 1;
         break;
@@ -52,6 +56,7 @@ bool dti_code_max(const struct dti_format *format, uint64_t *ret_code)
         *ret_code = ones - unsigned_nan;
         break;
     case DTI_SPECIALS_FNUZ:
+    case DTI_SPECIALS_POSIT:
     case DTI_SPECIALS_FINITE:
     case DTI_SPECIALS_NONE:
         *ret_code = ones;
@@ -69,7 +74,8 @@ bool dti_code_lowest(const struct dti_format *format, uint64_t *ret_code)
     if (format->kind == DTI_KIND_INT)
         *ret_code = sign_bit;
     else if (format->kind == DTI_KIND_FLOAT && dti_code_max(format, ret_code))
-        *ret_code |= sign_bit;
+        *ret_code = dti_format_is_tapered(format) ? dti_taper_signed(format, true, *ret_code)
+                                                  : *ret_code | sign_bit;
     return true;
 }
 
@@ -77,6 +83,11 @@ bool dti_code_smallest_normal(const struct dti_format *format, uint64_t *ret_cod
 {
     uint64_t max = 0;
     uint64_t code = format->specials == DTI_SPECIALS_SCALE ? 0 : UINT64_C(1) << format->man_bits;
+    if (dti_format_is_tapered(format)) { /* codes in no order, so there is no comparison with max */
+        const int32_t least = dti_format_min_exponent(format);
+        *ret_code = dti_taper_code(format, dti_taper_run(format, least)->place);
+        return true;
+    }
     if (!dti_format_is_float(format) || !dti_code_max(format, &max) || code > max)
         return false;
     *ret_code = code;
@@ -85,7 +96,8 @@ bool dti_code_smallest_normal(const struct dti_format *format, uint64_t *ret_cod
 
 bool dti_code_smallest_subnormal(const struct dti_format *format, uint64_t *ret_code)
 {
-    if (!dti_format_is_float(format) || format->man_bits == 0)
+    if (!dti_format_is_float(format) || format->man_bits == 0 ||
+        format->specials == DTI_SPECIALS_POSIT)
         return false;
     *ret_code = 1;
     return true;
@@ -95,8 +107,13 @@ bool dti_code_inf(const struct dti_format *format, bool negative, uint64_t *ret_
 {
     if (!dti_format_has_inf(format) || (negative && format->kind == DTI_KIND_UFLOAT))
         return false;
-    (void)dti_code_max(format, ret_code); /* infinity is the code after the largest finite number */
-    *ret_code += 1;
+    if (dti_format_is_tapered(format)) {
+        *ret_code = dti_taper_code(format, all_ones(format));
+    } else {
+        (void)dti_code_max(format,
+                           ret_code); /* infinity is the code after the largest finite one */
+        *ret_code += 1;
+    }
     if (negative)
         *ret_code |= dti_format_sign_bit(format);
     return true;
@@ -115,15 +132,29 @@ bool dti_code_nan(const struct dti_format *format, uint64_t *ret_code)
     return true;
 }
 
+/* The position of a magnitude code among the magnitudes in order of size, and the code at one. */
+static uint64_t order_of(const struct dti_format *f, uint64_t magnitude)
+{
+    return dti_format_is_tapered(f) ? dti_taper_place(f, magnitude) : magnitude;
+}
+
+static uint64_t code_at(const struct dti_format *f, uint64_t order)
+{
+    return dti_format_is_tapered(f) ? dti_taper_code(f, order) : order;
+}
+
 /* Steps through numbers in order, zero at 0: sign-magnitude for floats, two's complement for
  * integers. */
 static bool next_float(const struct dti_format *f, uint64_t code, bool up, uint64_t *ret_code)
 {
     uint64_t sign_bit = dti_format_sign_bit(f);
-    uint64_t magnitude = code & ~sign_bit, top = 0;
+    const bool tapered = dti_format_is_tapered(f);
+    uint64_t magnitude = tapered ? dti_taper_magnitude(f, code) : code & ~sign_bit, top = 0;
     bool negative = (code & sign_bit) != 0 && magnitude != 0;
     if (!dti_code_inf(f, false, &top))
         (void)dti_code_max(f, &top);
+    top = order_of(f, top);
+    magnitude = order_of(f, magnitude);
     if (magnitude == 0 && !up) {
         if (sign_bit == 0)
             return false;
@@ -136,7 +167,11 @@ static bool next_float(const struct dti_format *f, uint64_t code, bool up, uint6
             return false;
         magnitude += 1;
     }
-    *ret_code = negative && magnitude != 0 ? magnitude | sign_bit : magnitude;
+    magnitude = code_at(f, magnitude);
+    if (tapered)
+        *ret_code = dti_taper_signed(f, negative, magnitude);
+    else
+        *ret_code = negative && magnitude != 0 ? magnitude | sign_bit : magnitude;
     return true;
 }
 
@@ -155,10 +190,25 @@ bool dti_code_next(const struct dti_format *format, uint64_t code, bool up, uint
     return true;
 }
 
+/* Where only some binades have a number, the step is that number. */
+static int32_t tapered_step(const struct dti_format *f, const struct dti_value *value)
+{
+    const bool finite = value->class == DTI_CLASS_FINITE;
+    const struct dti_taper *const run = dti_taper_run(f, finite ? value->exponent : INT16_MIN);
+    int32_t exponent = finite && value->exponent > run->first ? value->exponent : run->first;
+    if (exponent > run->last)
+        exponent = run->last;
+    if (run->man_bits < 0)
+        return exponent - (exponent - run->first) % (1 << -run->man_bits);
+    return exponent - run->man_bits;
+}
+
 int32_t dti_format_step_exponent(const struct dti_format *format, const struct dti_value *value)
 {
     if (!dti_format_is_float(format))
         return 0;
+    if (dti_format_is_tapered(format))
+        return tapered_step(format, value);
     int32_t exponent = dti_format_min_exponent(format);
     if (value->class == DTI_CLASS_FINITE && value->exponent > exponent)
         exponent = value->exponent;
@@ -207,6 +257,12 @@ static enum special special_of(const struct dti_format *f, uint64_t code, uint64
     uint64_t all_ones = dti_low_bits(f->width) & ~sign_bit;
     uint64_t top_exponent = dti_low_bits(f->exp_bits) << f->man_bits;
     switch (f->specials) {
+    case DTI_SPECIALS_POSIT:
+        return code == sign_bit ? SPECIAL_NAN : SPECIAL_NONE;
+    case DTI_SPECIALS_TAPER:
+        if (code == sign_bit)
+            return SPECIAL_NAN;
+        return magnitude == dti_taper_code(f, all_ones) ? SPECIAL_INF : SPECIAL_NONE;
     case DTI_SPECIALS_IEEE:
         if (magnitude < top_exponent)
             return SPECIAL_NONE;
@@ -239,6 +295,19 @@ static void decode_nan(const struct dti_format *f, bool negative, uint64_t manti
     ret_value->hi = ieee ? mantissa << (64 - f->man_bits) : UINT64_C(1) << 63;
 }
 
+static void decode_tapered(const struct dti_format *f, uint64_t code, struct dti_value *ret_value)
+{
+    const uint64_t place = dti_taper_place(f, dti_taper_magnitude(f, code));
+    const bool negative = (code & dti_format_sign_bit(f)) != 0;
+    if (place == 0) {
+        dti_value_set(ret_value, negative, 0, 0);
+        return;
+    }
+    const struct dti_taper_number number = dti_taper_number(f, place);
+    dti_value_set(ret_value, negative, number.mantissa | UINT64_C(1) << number.man_bits,
+                  (int64_t)number.exponent - number.man_bits);
+}
+
 static void decode_float(const struct dti_format *f, uint64_t code, struct dti_value *ret_value)
 {
     uint64_t sign_bit = dti_format_sign_bit(f);
@@ -248,7 +317,8 @@ static void decode_float(const struct dti_format *f, uint64_t code, struct dti_v
     int64_t exponent = (int64_t)(magnitude >> f->man_bits);
 
     if (exponent - 1 < (int64_t)dti_low_bits(f->exp_bits) - 1 && exponent > 0 &&
-        f->kind == DTI_KIND_FLOAT) { /* normal; normal numbers are never special codes */
+        f->kind == DTI_KIND_FLOAT &&
+        !dti_format_is_tapered(f)) { /* normal; normal numbers are never special codes */
         *ret_value = (struct dti_value){
             .class = DTI_CLASS_FINITE,
             .negative = negative,
@@ -266,6 +336,10 @@ static void decode_float(const struct dti_format *f, uint64_t code, struct dti_v
         return;
     case SPECIAL_NONE:
         break;
+    }
+    if (dti_format_is_tapered(f)) {
+        decode_tapered(f, code, ret_value);
+        return;
     }
     if (f->specials == DTI_SPECIALS_SCALE || exponent > 0)
         mantissa |= UINT64_C(1) << f->man_bits;

@@ -5,6 +5,8 @@
  * the discarded part decides. */
 #include "dtinfo/value.h"
 
+#include "core/code/taper.h"
+
 /* A magnitude cut at 2^quantum: the whole units, and the discarded fraction of a unit. */
 struct cut {
     uint64_t kept;     /* the units; low 64 bits */
@@ -223,6 +225,72 @@ static bool neighbour_is_odd(const struct dti_format *f, uint64_t kept, int64_t 
     return by_code ? ((exponent + f->bias) & 1) != 0 : (kept & 1) != 0;
 }
 
+/* The place of a magnitude as a number of steps of a run from its first power of two on, cut at
+ * whole places: (exponent - first + fraction) x 2^man_bits. The fraction of 1.fraction loses up to
+ * seven of its 127 bits, which stay in the last one that is kept. */
+static struct cut cut_tapered(const struct dti_taper *run, const struct dti_value *value)
+{
+    enum { WHOLE = 7 }; /* bits of the binades of a run */
+    const uint64_t hi = value->hi << 1 | value->lo >> 63, lo = value->lo << 1;
+    const uint64_t lost = (lo & dti_low_bits(WHOLE)) | value->sticky;
+    const uint64_t binades = (uint64_t)(value->exponent - run->first);
+    const uint64_t high = binades << (64 - WHOLE) | hi >> WHOLE;
+    const uint64_t low = (lo >> WHOLE | hi << (64 - WHOLE)) | (lost != 0);
+    struct dti_value steps;
+    if ((high | low) == 0)
+        return (struct cut){.kept = 0};
+    dti_value_set_wide(&steps, false, high, low, false, WHOLE - 128);
+    return cut_at(&steps, -run->man_bits);
+}
+
+/* Stores a magnitude beyond the largest one of a tapered format. A posit has no infinity, and keeps
+ * to its largest number whatever the policy. */
+static void encode_tapered_overflow(const struct dti_format *f, bool negative,
+                                    const struct dti_policy *policy, struct dti_outcome *ret)
+{
+    if (f->specials == DTI_SPECIALS_POSIT)
+        store_limit(f, negative, DTI_FLAG_OVERFLOW | DTI_FLAG_INEXACT | DTI_FLAG_SATURATED, ret);
+    else
+        encode_overflow(f, negative, policy, ret);
+}
+
+/* Places are linear in the fraction within a run, and from zero to the smallest number. Ties go to
+ * the even place, which has the even code: where numbers have mantissa bits, that is the even
+ * significand. */
+static void encode_finite_tapered(const struct dti_format *f, const struct dti_value *value,
+                                  const struct dti_policy *policy, uint64_t index,
+                                  struct dti_outcome *ret)
+{
+    const struct dti_taper *const run = dti_taper_run(f, value->exponent);
+    const bool posit = f->specials == DTI_SPECIALS_POSIT;
+    if (value->exponent > run->last) {
+        encode_tapered_overflow(f, value->negative, policy, ret);
+        return;
+    }
+    const bool tiny = value->exponent < run->first;
+    const struct cut cut = tiny ? cut_at(value, run->first) : cut_tapered(run, value);
+    const bool inexact = cut.half || cut.rest;
+    uint64_t place = tiny ? 0 : run->place + cut.kept, max = 0, normal = 0;
+    (void)dti_code_max(f, &max);
+    (void)dti_code_smallest_normal(f, &normal);
+    max = dti_taper_place(f, max);
+    if (posit && place >= max && inexact) {
+        encode_tapered_overflow(f, value->negative, policy, ret);
+        return;
+    }
+    place += rounds_away(&cut, (place & 1) != 0, value->negative, policy, index);
+    if (posit && place == 0)
+        place = 1;
+    if (place > max) {
+        encode_tapered_overflow(f, value->negative, policy, ret);
+        return;
+    }
+    unsigned flags = inexact ? DTI_FLAG_INEXACT : 0;
+    if (inexact && place < dti_taper_place(f, normal))
+        flags |= DTI_FLAG_UNDERFLOW;
+    store(ret, dti_taper_signed(f, value->negative, dti_taper_code(f, place)), flags);
+}
+
 static void encode_finite_float(const struct dti_format *f, const struct dti_value *value,
                                 const struct dti_policy *policy, uint64_t index,
                                 struct dti_outcome *ret)
@@ -292,7 +360,10 @@ static void encode_float(const struct dti_format *f, const struct dti_value *val
             store(ret, signed_code(f, value->negative, 0), 0);
         return;
     case DTI_CLASS_FINITE:
-        encode_finite_float(f, value, policy, index, ret);
+        if (dti_format_is_tapered(f))
+            encode_finite_tapered(f, value, policy, index, ret);
+        else
+            encode_finite_float(f, value, policy, index, ret);
         return;
     }
 }
@@ -356,7 +427,8 @@ bool dti_encode_ordinary(const struct dti_format *f, const struct dti_value *val
     const uint32_t field = (uint32_t)(value->exponent + f->bias); /* before rounding */
     const uint32_t fields = UINT32_C(1) << (f->exp_bits & 31);
     if (value->class != DTI_CLASS_FINITE || policy->round != DTI_ROUND_NEAREST_EVEN ||
-        f->kind != DTI_KIND_FLOAT || f->man_bits == 0 || f->exp_bits < 2 || field - 1 >= fields - 3)
+        f->kind != DTI_KIND_FLOAT || f->man_bits == 0 || f->exp_bits < 2 ||
+        dti_format_is_tapered(f) || field - 1 >= fields - 3)
         return false;
     const unsigned drop = 63 - (unsigned)f->man_bits;
     const uint64_t unit = UINT64_C(1) << drop, half = unit / 2;

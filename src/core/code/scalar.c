@@ -184,6 +184,9 @@ enum dti_number_class dti_code_class(const struct dti_format *format, uint64_t c
     }
     if (!dti_format_is_float(format))
         return DTI_NUMBER_NORMAL;
+    if (dti_format_is_tapered(format))
+        return value.exponent < dti_format_min_exponent(format) ? DTI_NUMBER_SUBNORMAL
+                                                                : DTI_NUMBER_NORMAL;
     uint64_t magnitude = code & dti_low_bits(format->width) & ~dti_format_sign_bit(format);
     bool normal = dti_code_smallest_normal(format, &smallest) && magnitude >= smallest;
     return normal ? DTI_NUMBER_NORMAL : DTI_NUMBER_SUBNORMAL;

@@ -49,7 +49,7 @@ static const struct dti_format formats[DTI_DTYPE_COUNT] = {
     _Static_assert(((w) <= 64) || IS_COMPLEX_##k, row_name ": a code must fit 64 bits");           \
     _Static_assert((DTI_##p != DTI_NONE) == IS_COMPLEX_##k, row_name ": complex and nothing else has parts"); \
     _Static_assert(((e) != 0) == (DTI_SPECIALS_##s != DTI_SPECIALS_NONE), row_name ": floats need specials"); \
-    _Static_assert(((e) == 0) || ((b) >= 0 && (b) < (1 << (e)) + 1), row_name ": bias outside the exponent field");
+    _Static_assert(((e) == 0) || DTI_SPECIALS_##s == DTI_SPECIALS_POSIT || ((b) >= 0 && (b) < (1 << (e)) + 1), row_name ": bias outside the exponent field");
 #include "dtinfo/dtypes.def"
 #undef DTYPE
 /* clang-format on */

@@ -11,6 +11,7 @@
 
 #include "core/dtype/dtype_names.h"
 #include "core/dtype/gguf_type.h"
+#include "core/dtype/named_format.h"
 #include "dtinfo/value.h"
 #include "util/text/ascii.h"
 #include "util/text/nearest.h"
@@ -345,6 +346,7 @@ static const struct ambiguous ambiguous_names[] = {
     {.spellings = "mxfp6", .meanings = "mxfp6_e3m2 mxfp6_e2m3"},
     {.spellings = "q4", .meanings = "q4_0 int4"},
     {.spellings = "q8", .meanings = "q8_0 int8"},
+    {.spellings = "posit", .meanings = "posit8 posit16"},
     {.spellings = "p3109", .meanings = "binary8p3se binary8p4se"},
     {.spellings = "v1 <v1 >v1 =v1 |v1", .meanings = "fp8_e4m3fn fp8_e8m0 fp4_e2m1 int4"},
     {.spellings = "uint uintp np.uint np.uintp np.ulong", .meanings = "uint64 uint32"},
@@ -387,11 +389,8 @@ static const struct remark refusals[] = {
     {.spellings = "float8e4b15 fp8e4b15 float8e4b15x4 fp8e4b15x4",
      .text = "is not supported: Triton's format with bias 15, max 1.75, no infinity and no NaN; "
              "e4m3fnb15 differs only in 0x7f and 0xff, which are NaN"},
-    {.spellings = "posit posit8 posit16 posit32 posit64",
-     .text =
-         "is not supported: a posit's exponent has no fixed width; floats are eXmY, as in e5m10"},
-    {.spellings = "fp128 float128 f128 binary128 quad fp80 float80 f80 longdouble long_double",
-     .text = "is not supported: floats have at most 64 bits here; the widest is fp64"},
+    {.spellings = "posit32 posit64",
+     .text = "is not supported: posits of 8 and 16 bits are, as posit8 and posit16"},
     {.spellings = "int128 uint128 i128 u128 int256 uint256",
      .text =
          "is not supported: integers have at most 64 bits here; the widest are int64 and uint64"},
@@ -409,9 +408,19 @@ static const struct remark refusals[] = {
 static const struct prefix {
     const char *text, *own;
 } prefixes[] = {
-    {"torch.", ""},        {"np.", "np."},     {"numpy.", "np."},           {"jnp.", "np."},
-    {"jax.numpy.", "np."}, {"ml_dtypes.", ""}, {"onnx.tensorproto.", ""},   {"onnx.", ""},
-    {"tensorproto.", ""},  {"tl.", "tl."},     {"triton.language.", "tl."},
+    {"torch.", ""},
+    {"np.", "np."},
+    {"numpy.", "np."},
+    {"jnp.", "np."},
+    {"jax.numpy.", "np."},
+    {"ml_dtypes.", ""},
+    {"onnx.tensorproto.", ""},
+    {"torch_npu.", ""},
+    {"en_dtypes.", ""},
+    {"onnx.", ""},
+    {"tensorproto.", ""},
+    {"tl.", "tl."},
+    {"triton.language.", "tl."},
 };
 
 static void to_lower(char *text)
@@ -536,6 +545,11 @@ static enum dti_status refuse_name(const char *bare, const char *spelled, enum d
             return fail_ambiguous(ambiguous_names[i].meanings, quoted, reterr);
     }
     const struct remark *refusal = REMARK_ON(refusals, bare);
+    const struct dti_named_format *const named =
+        id == DTI_NONE && !refusal ? dti_named_format_find(bare) : NULL;
+    if (named)
+        return dti_fail(reterr, DTI_WRONG_KIND, "%s is not a dtype here: %s; %s", quoted,
+                        named->what, named->here);
     if (!refusal && id == DTI_NONE && dti_gguf_type_named(bare) && !dti_block_lookup(bare))
         refusal = &gguf_refusal;
     if (!refusal)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The element types of GGUF: rows of gguf_types.def. */
+ * The element types of GGUF: rows of gguf_types.def, and those that only other programs define. */
 #ifndef CORE_DTYPE_GGUF_TYPE_H
 #define CORE_DTYPE_GGUF_TYPE_H
 
@@ -31,6 +31,22 @@ struct dti_gguf_type {
     unsigned group;              /* elements that share a scale */
     unsigned other_bytes;        /* bytes of a block that are not codes: scales, minima, sums */
 };
+
+/* A type of a program that continues ggml (gguf_forks.def): only its name and size are known. */
+struct dti_gguf_fork {
+    unsigned id;
+    const char *name;
+    const char *refusal;      /* after a tensor's name: "is IQ4_KS of ik_llama.cpp, which ..." */
+    unsigned elements, bytes; /* per block */
+    unsigned row_bytes, tensor_bytes; /* before each row, and of the tensor besides its rows */
+};
+
+/* The type with that id; NULL if no program is known that has it. */
+const struct dti_gguf_fork *dti_gguf_fork_find(uint64_t id);
+/* The bytes of `rows` rows of `row` elements; false if rows are not whole blocks, or on overflow.
+ */
+bool dti_gguf_fork_bytes(const struct dti_gguf_fork *fork, uint64_t rows, uint64_t row,
+                         uint64_t *ret_bytes);
 
 /* The type with that id; NULL if ggml defines none. */
 const struct dti_gguf_type *dti_gguf_type_find(uint64_t id);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rows of gguf_types.def as a table. */
+ * The rows of gguf_types.def and gguf_forks.def as tables. */
 #include "core/dtype/gguf_type.h"
 
 #include <stddef.h>
 
+#include "util/checked.h"
 #include "util/text/ascii.h"
 
 static const struct dti_gguf_type types[] = {
@@ -70,4 +71,36 @@ const struct dti_gguf_type *dti_gguf_type_named(const char *word)
             return &types[i];
     }
     return NULL;
+}
+
+static const struct dti_gguf_fork forks[] = {
+#define GGUF_FORK(number, spelling, program, length, size, row, tensor)                           \
+    {.id = (number),                                                                              \
+     .name = #spelling,                                                                           \
+     .refusal = "is " #spelling " of " program ", whose numbers are not decoded; that program's " \
+                "llama-quantize can write a type of llama.cpp",                                   \
+     .elements = (length),                                                                        \
+     .bytes = (size),                                                                             \
+     .row_bytes = (row),                                                                          \
+     .tensor_bytes = (tensor)},
+#include "core/dtype/gguf_forks.def"
+#undef GGUF_FORK
+};
+
+const struct dti_gguf_fork *dti_gguf_fork_find(uint64_t id)
+{
+    for (size_t i = 0; i < sizeof forks / sizeof *forks; i++) {
+        if (forks[i].id == id)
+            return &forks[i];
+    }
+    return NULL;
+}
+
+bool dti_gguf_fork_bytes(const struct dti_gguf_fork *fork, uint64_t rows, uint64_t row,
+                         uint64_t *ret_bytes)
+{
+    uint64_t bytes;
+    return row % fork->elements == 0 && dti_mul_u64(row / fork->elements, fork->bytes, &bytes) &&
+           dti_add_u64(bytes, fork->row_bytes, &bytes) && dti_mul_u64(bytes, rows, &bytes) &&
+           dti_add_u64(bytes, fork->tensor_bytes, ret_bytes);
 }

@@ -59,7 +59,9 @@ static void set_epsilons(struct dti_limits *limits, const struct dti_format *for
         limits->machep = step;
     }
     if (next_is_finite(format, one.code, false)) {
-        limits->negep = dti_format_min_exponent(format) < 0 ? step - 1 : step;
+        const struct dti_value half = {
+            .class = DTI_CLASS_FINITE, .exponent = -1, .hi = UINT64_C(1) << 63};
+        limits->negep = dti_format_step_exponent(format, &half);
         set_value(&limits->epsneg, format, 1, limits->negep);
     }
 }
@@ -71,6 +73,8 @@ static void set_borders(struct dti_limits *limits, const struct dti_format *form
     const struct dti_value *max = &limits->max.value;
     int32_t step = dti_format_step_exponent(format, max);
     set_value(&limits->step_at_max, format, 1, step);
+    if (format->specials == DTI_SPECIALS_POSIT) /* nothing overflows, nothing becomes zero */
+        return;
 
     /* The midpoint of max and the number that would come after it. */
     uint64_t steps = max->hi >> (63 - (max->exponent - step));
@@ -95,6 +99,14 @@ static uint64_t integers_up_to(const struct dti_limits *limits, const struct dti
     const struct dti_value *max = &limits->max.value;
     if (dti_format_min_exponent(format) - format->man_bits > 0 || max->exponent < 0)
         return 0;
+    if (dti_format_is_tapered(format)) { /* to the end of the last binade with steps of at most 1 */
+        struct dti_value power;
+        int32_t exponent = 0;
+        do
+            dti_value_set(&power, false, 1, exponent++);
+        while (dti_format_step_exponent(format, &power) <= 0);
+        return UINT64_C(1) << (exponent - 1);
+    }
     if (max->exponent >= (int32_t)limits->precision)
         return UINT64_C(1) << limits->precision;
     return max->hi >> (63 - max->exponent);
@@ -115,6 +127,8 @@ static void count_codes(struct dti_limits *limits, const struct dti_format *form
     case DTI_SPECIALS_SCALE:
     case DTI_SPECIALS_P3109E:
     case DTI_SPECIALS_P3109F:
+    case DTI_SPECIALS_TAPER:
+    case DTI_SPECIALS_POSIT:
         limits->nan_codes = 1;
         break;
     case DTI_SPECIALS_NONE:
@@ -145,6 +159,8 @@ void dti_limits_compute(struct dti_limits *ret_limits, const struct dti_format *
     limits.maxexp = limits.max.value.exponent + 1;
     limits.precision = format->man_bits + 1U;
     limits.digits10 = (limits.precision - 1) * 30103 / 100000; /* log10(2) = 0.30103 */
+    if (dti_format_is_tapered(format)) /* of which one bit remains at the ends of the range */
+        limits.digits10 = 0;
     limits.max_digits10 = 1 + (limits.precision * 30103 + 99999) / 100000;
 
     limits.has_nan = dti_format_has_nan(format);

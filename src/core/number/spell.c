@@ -200,16 +200,8 @@ static struct dti_interval rounding_interval(const struct dti_format *format,
     return interval;
 }
 
-size_t dti_spell_shortest(char buffer[DTI_TEXT_SIZE], const struct dti_format *format,
-                          uint64_t code)
-{
-    struct dti_value value;
-    dti_decode(format, code, &value);
-    return dti_spell_shortest_value(buffer, format, &value);
-}
-
-size_t dti_spell_shortest_value(char buffer[DTI_TEXT_SIZE], const struct dti_format *format,
-                                const struct dti_value *value)
+size_t dti_spell_regular(char buffer[DTI_TEXT_SIZE], const struct dti_format *format,
+                         const struct dti_value *value)
 {
     size_t length;
     uint64_t integer;

@@ -42,6 +42,9 @@ size_t dti_spell_shortest(char buffer[DTI_TEXT_SIZE], const struct dti_format *f
 /* The same for a code that was decoded to `value`. */
 size_t dti_spell_shortest_value(char buffer[DTI_TEXT_SIZE], const struct dti_format *format,
                                 const struct dti_value *value);
+/* The same except for powers of two in tapered formats. */
+size_t dti_spell_regular(char buffer[DTI_TEXT_SIZE], const struct dti_format *format,
+                         const struct dti_value *value);
 /* Writes both dti_spell_text() and dti_spell_shortest() of an fp64 value, whose digits are the
  * same. Returns false, with unusable output, if it is not FINITE or memory ran out. */
 bool dti_spell_fp64_texts(char text[DTI_TEXT_SIZE], char shortest[DTI_TEXT_SIZE],

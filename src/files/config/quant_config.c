@@ -10,6 +10,7 @@
 
 #include "files/config/quant_config_block.h"
 #include "files/stored/layouts.h"
+#include "files/stored/unread_layouts.h"
 #include "io/net/remote.h"
 #include "util/run/allocate.h"
 
@@ -163,6 +164,8 @@ static enum dti_status use(const struct dti_config_reading *reading,
         return dti_no_memory(reterr);
     if (compressed && block->count == 0 && !dti_quant_config_reads(format))
         memcpy(config->unread, block->format, sizeof config->unread);
+    if (dti_unread_layout_of_method(block->method))
+        memcpy(config->unread, block->method, sizeof config->unread);
     use_words(block, config);
     config->own_order = block->own_order;
     memcpy(config->algorithm, block->algorithm, sizeof config->algorithm);

@@ -179,6 +179,22 @@ enum dti_status dti_config_read_bits(struct dti_config_reading *reading, const c
     return status;
 }
 
+/* The bits of all weights. */
+static enum dti_status read_own_bits(struct dti_config_reading *reading, const char *key,
+                                     struct dti_config_block *block, struct dti_error *reterr)
+{
+    const struct dti_json_reader before = reading->json;
+    enum dti_json_token token;
+    uint64_t bits;
+    enum dti_status status = dti_config_next(reading, &token, reterr);
+    block->average_bits = status == DTI_OK && token == DTI_JSON_NUMBER &&
+                          reading->json.token[0] != '-' && !dti_json_u64(&reading->json, &bits);
+    if (status != DTI_OK || block->average_bits)
+        return status;
+    reading->json = before;
+    return dti_config_read_bits(reading, key, &block->bits, reterr);
+}
+
 static enum dti_status read_group_size(struct dti_config_reading *reading, const char *key,
                                        struct dti_config_block *block, struct dti_error *reterr)
 {
@@ -220,7 +236,7 @@ enum dti_status dti_config_read_members(struct dti_config_reading *reading,
         else if (strcmp(key, "linear_class") == 0)
             status = dti_config_read_word(reading, key, block->linear_class, reterr);
         else if (strcmp(key, "bits") == 0 || strcmp(key, "w_bit") == 0)
-            status = dti_config_read_bits(reading, key, &block->bits, reterr);
+            status = read_own_bits(reading, key, block, reterr);
         else if (strcmp(key, "group_size") == 0 || strcmp(key, "q_group_size") == 0)
             status = read_group_size(reading, key, block, reterr);
         else if (strcmp(key, "mode") == 0)

@@ -50,6 +50,7 @@ struct dti_config_block {
     char linear_class[DTI_CONFIG_WORD];
     struct dti_quark_config quark;
     unsigned bits;
+    bool average_bits; /* "bits" is not a whole number: an average over all weights */
     uint64_t group_size, side[2];
     bool no_groups; /* the group size is 0, not -1 or null */
     bool grouped;   /* "config_groups" is present */

@@ -8,6 +8,7 @@
 
 #include "files/config/quant_config_block.h"
 #include "files/stored/layouts.h"
+#include "files/stored/unread_layouts.h"
 
 static bool is_one_of(const char *word, const char *const *list)
 {
@@ -37,6 +38,11 @@ enum dti_status dti_config_check_block(const struct dti_config_reading *reading,
 {
     const struct dti_layout_ops *const layout = dti_layout_of_method(block->method);
     const bool compressed = strncasecmp(block->method, "compressed", 10) == 0;
+    if (dti_unread_layout_of_method(block->method))
+        return DTI_OK; /* its tensors are named, and nothing of it is read */
+    if (block->average_bits)
+        return dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_OVERRIDE_CONFIG,
+                               "%s: its \"bits\" is not a count", reading->label);
     if (!layout && !is_one_of(block->method, methods))
         return fail_word(reading, "quant_method", block->method, reterr);
     if (!dti_config_knows_algorithm(block->algorithm))

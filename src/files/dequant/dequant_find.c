@@ -8,6 +8,7 @@
 
 #include "files/dequant/dequant_layouts.h"
 #include "files/stored/quant_marks.h"
+#include "files/stored/unread_layouts.h"
 #include "util/text/glob.h"
 
 static const char packed[] = "_packed", inverse[] = "_scale_inv", order[] = "_g_idx";
@@ -216,11 +217,35 @@ enum dti_status dti_dequant_take(struct dti_file_dequant *dequant, struct dti_de
     return DTI_OK;
 }
 
+static bool is_left_out(const struct dti_file_dequant_request *request,
+                        const struct dti_tensor *tensor)
+{
+    return (request->select &&
+            !dti_glob_list_match(request->select, tensor->name, tensor->name_length)) ||
+           (request->keep && dti_glob_list_match(request->keep, tensor->name, tensor->name_length));
+}
+
+/* Codes of a layout that is known but not decoded. */
+static enum dti_status refuse_unread(struct dti_file_dequant *dequant, size_t at,
+                                     const struct dti_unread_layout *layout,
+                                     struct dti_error *reterr)
+{
+    const struct dti_dequant_part part = {.container = dequant->container, .tensor = at};
+    dequant->refusal_rule = DTI_LINT_UNSUPPORTED;
+    return dti_dequant_refuse(&part, reterr, DTI_REMEDY_KEEP,
+                              "it holds codes of %s, which are not decoded; %s", layout->name,
+                              layout->reader);
+}
+
 static enum dti_status look_at(struct dti_file_dequant *dequant, size_t at,
                                struct dti_dequant_found **ret, struct dti_error *reterr)
 {
     const struct dti_tensor *const tensor = &dequant->container->tensors[at];
+    const struct dti_unread_layout *const unread = dti_unread_layout_of(&dequant->names, at);
     struct dti_named_codes codes;
+    if (unread && !dequant->request.layout_given)
+        return is_left_out(&dequant->request, tensor) ? DTI_OK
+                                                       : refuse_unread(dequant, at, unread, reterr);
     if (!dequant->request.layout_given || dti_quant_layout_marks(dequant->request.layout)) {
         struct dti_dequant_group read;
         const enum dti_status status = dti_dequant_layout_of(dequant, at, &read, reterr);
@@ -266,14 +291,6 @@ static bool is_called(const char *name, size_t length, const char *word)
     const size_t wanted = strlen(word);
     return length >= wanted && memcmp(name + length - wanted, word, wanted) == 0 &&
            (length == wanted || name[length - wanted - 1] == '.');
-}
-
-static bool is_left_out(const struct dti_file_dequant_request *request,
-                        const struct dti_tensor *tensor)
-{
-    return (request->select &&
-            !dti_glob_list_match(request->select, tensor->name, tensor->name_length)) ||
-           (request->keep && dti_glob_list_match(request->keep, tensor->name, tensor->name_length));
 }
 
 /* Examines a part without codes, such as a scale. Scales of activations have no codes, and stay as

@@ -7,12 +7,14 @@
 #include "files/dequant/file_dequant.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "files/dequant/dequant_find.h"
 #include "files/dequant/dequant_layouts.h"
 #include "files/dequant/dequant_parts.h"
+#include "files/stored/unread_layouts.h"
 #include "util/run/allocate.h"
 #include "util/text/glob.h"
 
@@ -154,6 +156,32 @@ static bool finish(struct dti_file_dequant *dequant, struct dti_dequant_found *f
     return true;
 }
 
+/* A matrix whose codes are not decoded appears with the shape of its numbers, if its layout shows
+ * it. Returns false if memory ran out. */
+static bool show_unread(struct dti_file_dequant *dequant, size_t at, struct dti_tensor *tensor)
+{
+    const struct dti_unread_layout *const layout = dti_unread_layout_of(&dequant->names, at);
+    uint64_t shape[2], bits;
+    char text[48];
+    if (!layout || !dti_unread_shape(layout, tensor, shape, &bits))
+        return true;
+    uint64_t *const copy = dti_pool_array(&dequant->pool, 2, sizeof *copy);
+    const int length =
+        snprintf(text, sizeof text, "%s %llu bits", layout->name, (unsigned long long)bits);
+    const char *const name = dti_pool_text(&dequant->pool, text, (size_t)length);
+    if (!copy || !name)
+        return false;
+    memcpy(copy, shape, sizeof shape);
+    tensor->stored_as = name;
+    tensor->format = NULL;
+    tensor->rank = 2;
+    tensor->shape = copy;
+    tensor->elements = shape[0] * shape[1];
+    tensor->coded_weights = true;
+    tensor->refusal = "holds codes of EXL3, which are not decoded";
+    return true;
+}
+
 static enum dti_status fill_view(struct dti_file_dequant *dequant, struct dti_dequant_found **found,
                                  struct dti_error *reterr)
 {
@@ -174,7 +202,11 @@ static enum dti_status fill_view(struct dti_file_dequant *dequant, struct dti_de
         stored_at[view->tensor_count - 1] = i;
         *entry = (struct dti_dequant_entry){.found = found[i], .tensor = i};
         *tensor = container->tensors[i];
-        tensor->scales_activations = logical && dequant->states[i] == DTI_DEQUANT_KEPT;
+        tensor->scales_activations =
+            logical && (dequant->states[i] == DTI_DEQUANT_KEPT ||
+                        (dequant->ambiguities.count > 0 && dti_unread_is_side(&dequant->names, i)));
+        if (!found[i] && logical && dequant->refused[i] && !show_unread(dequant, i, tensor))
+            return dti_no_memory(reterr);
         if (!found[i])
             continue;
         if (!finish(dequant, found[i]))

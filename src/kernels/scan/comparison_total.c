@@ -96,7 +96,8 @@ double dti_comparison_cosine(const struct dti_comparison *comparison)
 /* The dtype in which steps are counted; NULL if there is none. */
 static const struct dti_format *ulp_of(const struct dti_format *a, const struct dti_format *b)
 {
-    if (!dti_format_is_float(a) || !dti_format_is_float(b))
+    if (!dti_format_is_float(a) || !dti_format_is_float(b) || dti_format_is_tapered(a) ||
+        dti_format_is_tapered(b)) /* whose steps vary with the exponent in their own way */
         return NULL;
     if (a->man_bits != b->man_bits)
         return a->man_bits < b->man_bits ? a : b;

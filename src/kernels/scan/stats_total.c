@@ -281,6 +281,7 @@ bool dti_stats_extremes(const struct dti_stats *stats, const struct dti_stats_ru
 static bool is_far_below(const struct dti_value *value, const struct dti_format *dst)
 {
     return dti_format_is_float(dst) && dti_format_is_signed(dst) && dst->exp_bits >= 2 &&
+           !dti_format_is_tapered(dst) &&
            (value->class == DTI_CLASS_ZERO ||
             value->exponent < (INT32_C(1) << dst->exp_bits) - 3 - dst->bias);
 }

@@ -147,13 +147,12 @@ def check_shortest(tally, fmt, line, magnitude):
     """It reads back, fewer digits would not, and no decimal of the same length is nearer."""
     name = f"{fmt.name} {line.code:#x} shortest {line.shortest}"
     negative, value, digits = spelled(line.shortest)
-    index = line.code & ~fmt.sign_bit
     tally.check(f"{name} sign", negative, line.negative)
 
     def reads_back(x):
         # By rounding, not clamping: 30 is beyond fp6_e3m2 although it would be stored as 28.
         code, flags = encode(fmt, "finite", False, x)
-        return code == index and not flags & OVERFLOW
+        return code == fmt.unsigned(line.code) and not flags & OVERFLOW
 
     tally.check(f"{name} reads back", reads_back(value), True)
     for fewer in range(1, digits):
@@ -278,11 +277,9 @@ def check_neighbours(tally, fmt, lines):
 def check_landmarks(tally, probe, fmt):
     if fmt.is_float:
         index = fmt.max_index
-        normal = None if fmt.scale else 1 << fmt.man
-        if fmt.scale:
-            normal = 0
-        want = [index, fmt.lowest_code(), normal if normal <= index else None,
-                1 if fmt.man > 0 and index > 0 else None,
+        normal = fmt.normal_index()
+        want = [fmt.max_code(), fmt.lowest_code(), fmt.code_at(normal) if normal <= index else None,
+                1 if fmt.man > 0 and index > 0 and not fmt.posit else None,
                 fmt.inf[0] if fmt.inf else None, fmt.inf[1] if len(fmt.inf) > 1 else None,
                 fmt.canonical_nan()]
     else:

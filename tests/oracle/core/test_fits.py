@@ -30,7 +30,10 @@ BITS = {"fp64": (53, -1074, 1024), "fp32": (24, -149, 128)}     # significand bi
 
 
 def limit(fmt):
-    """(the midpoint between the largest number and its would-be successor, whether the midpoint itself still fits)."""
+    """(the midpoint between the largest number and its would-be successor, whether the midpoint itself still fits). A posit has no
+    successor: what exceeds its largest number does not fit."""
+    if fmt.posit:
+        return fmt.magnitude(fmt.max_index), True
     return (fmt.magnitude(fmt.max_index) + fmt.magnitude(fmt.max_index + 1)) / 2, not fmt.is_odd(fmt.max_index)
 
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The core against other libraries: NumPy, ml_dtypes, gfloat and torch, each optional. Bits are compared, NaN by
+"""The core against other libraries: NumPy, ml_dtypes, en_dtypes, gfloat and torch, each optional. Bits are compared, NaN by
 class. If a library is known to differ from the specification, the difference is listed here and those inputs are
 excluded, never compared with a tolerance:
 
   ml_dtypes  NaN into a format without NaN: code 0x20 or 0x08 by sign; here the largest finite.
   ml_dtypes  e8m0: below 2^-127 NaN or 0x00, and 2^-127 < x < 2^-126 always rounds up.
   ml_dtypes  array casts of fp64 go through fp32, so only inputs that fp32 holds are used.
+  en_dtypes  hif8: ties go away from zero and nothing else is offered, so only --round nearest-away is compared.
   gfloat     e8m0 ties go to the even code; negative numbers into unsigned formats have no rule.
   gfloat     ties away: adds 1/2 in fp64, which itself rounds; only inputs that fp32 holds are used.
   gfloat     raises where a format has neither infinity nor NaN.
@@ -255,6 +256,21 @@ def gfloat_inputs(fmt, rng, count):
     return found + ([-x for x in found] if fmt.signed else [])
 
 
+def en_dtypes_part(tally, probe, np, en, rng, count):
+    """HiFloat8 as Huawei's package stores it: every code, all 2^16 fp16 and bf16 codes, and many fp32."""
+    dtype = np.dtype(en.hifloat8)
+    values = np.arange(256, dtype=np.uint8).view(dtype).astype(np.float64)
+    check_values(tally, "en_dtypes", "hif8", our_values(probe, "hif8"), values)
+    every = np.arange(1 << 16, dtype=np.uint16)
+    with np.errstate(all="ignore"):
+        halves = every.view(np.float16).astype(np.float32).view(np.uint32).tolist()
+    inputs = halves + (every.astype(np.uint32) << 16).tolist() + single_codes(rng, count)
+    with np.errstate(all="ignore"):
+        stored = np.array(inputs, np.uint32).view(np.float32).astype(dtype).view(np.uint8).tolist()
+    ours = convert_all(probe, "fp32", inputs, "hif8", "nearest-away native quiet")
+    check_converted(tally, "en_dtypes", "fp32", inputs, "hif8", ours, stored)
+
+
 def gfloat_part(tally, probe, np, gfloat, rng, count):
     fmts = importlib.import_module("gfloat.formats")
     mode = gfloat.RoundMode
@@ -332,6 +348,7 @@ def main():
     numpy_part(tally, probe, np, rng, 400000 if long else 8000)
     tally.part("numpy " + np.__version__)
     for name, part, count in (("ml_dtypes", ml_dtypes_part, 60000 if long else 5000),
+                              ("en_dtypes", en_dtypes_part, 200000 if long else 5000),
                               ("gfloat", gfloat_part, 4000 if long else 70),
                               ("torch", torch_part, 200000 if long else 8000)):
         module = optional(name)

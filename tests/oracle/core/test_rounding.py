@@ -249,7 +249,7 @@ def check_stochastic_border(tally, probe, rng):
             for value, code in ((border, low + 1), (border - (there - here) * TINY, low)):
                 lines.append(f"encode {fmt.name} stochastic native quiet {seed:x} {index} "
                              + decimal_text(value))
-                wants.append(code)
+                wants.append(fmt.code_at(code))
     for line, got, want in zip(lines, ask(probe, lines), wants, strict=True):
         tally.check(line, int(got.split()[0], 16), want)
 

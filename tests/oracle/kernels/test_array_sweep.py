@@ -20,7 +20,8 @@ INF = SOURCE.inf[0]
 PARTS = ((0, INF), (INF + 1, SOURCE.sign_bit - 1),
          (SOURCE.sign_bit, SOURCE.sign_bit | INF), (SOURCE.sign_bit | INF + 1, (1 << 32) - 1))
 DESTINATIONS = ("bf16", "fp16", "fp8_e4m3fn", "fp8_e5m2", "fp8_e4m3fnuz", "fp8_e5m2fnuz", "fp6_e3m2",
-                "fp6_e2m3", "fp4_e2m1", "fp8_e8m0", "tf32", "int8")
+                "fp6_e2m3", "fp4_e2m1", "fp8_e8m0", "hif8", "posit8", "posit16",
+                "tf32", "int8")
 MODES = [mode for mode in formats.ROUNDS if mode != "stochastic"]      # stochastic rounding is not monotonic
 
 

@@ -21,7 +21,7 @@ from test_vectors import rows
 MODES = ("nearest-even", "nearest-away", "zero", "up", "down")
 NAMES = ("fp16", "fp32", "fp64", "int32", "int64", "uint32", "uint64")
 SMALLER = ("bf16", "tf32", "fp8_e5m2", "fp8_e4m3fn", "fp8_e4m3fnuz", "fp8_e8m0", "fp6_e2m3",
-           "fp4_e2m1", "binary8p3se", "binary8p1uf", "int8", "uint16", "e6m9", "e15m48", "bool")
+           "fp4_e2m1", "hif8", "posit16", "binary8p3se", "binary8p1uf", "int8", "uint16", "e6m9", "e15m48", "bool")
 
 
 def patterns(bits, long):
@@ -204,7 +204,7 @@ def identity_part(tally, probe, found, rng):
     """A dtype cast to itself: codes, including signalling NaNs, are unchanged unless a policy changes a number. The
     plan and checkkern's reference share this decision, so neither can check the other."""
     names = ("fp16", "bf16", "tf32", "fp32", "fp64", "fp8_e5m2", "fp8_e4m3fn", "fp8_e4m3fnuz",
-             "fp8_e3m4", "fp8_e8m0", "fp6_e2m3", "fp4_e2m1", "binary8p3se", "int8", "uint64", "bool")
+             "fp8_e3m4", "fp8_e8m0", "fp6_e2m3", "fp4_e2m1", "hif8", "posit16", "binary8p3se", "int8", "uint64", "bool")
     for name in names:
         fmt = FORMATS[name]
         codes = list(range(0, 1 << fmt.width, 7 if QUICK and fmt.width > 9 else 1)) if fmt.width <= 16 else (

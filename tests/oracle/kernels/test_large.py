@@ -120,7 +120,7 @@ def first_of(fmt, runs, test):
 
 
 def is_subnormal(fmt, value):
-    return fmt.is_float and isinstance(value, Fraction) and 0 < abs(value) < fmt.magnitude(1 << fmt.man)
+    return fmt.is_float and isinstance(value, Fraction) and 0 < abs(value) < fmt.magnitude(fmt.normal_index())
 
 
 def near(tally, subject, figure, want, slack=SLACK):

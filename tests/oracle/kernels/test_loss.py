@@ -119,7 +119,7 @@ def bits(value):
 def is_normal(fmt, value):
     if not fmt.is_float or fmt.scale:
         return True
-    return abs(value) >= fmt.magnitude(1 << fmt.man)
+    return abs(value) >= fmt.magnitude(fmt.normal_index())
 
 
 def want(src, dst, mode, overflow, seed, index, sources, stored):

@@ -49,7 +49,7 @@ def want_stats(name, shift, index, codes):
     fmt, hub = FORMATS[name], HUBS.get(name, "F32")
     normal = None
     if fmt.is_float:
-        normal = fmt.magnitude(0) if fmt.scale else fmt.magnitude(1 << fmt.man)
+        normal = fmt.magnitude(fmt.normal_index())
     counts = dict.fromkeys(("nan", "inf", "ninf", "zeros", "negative", "subnormals", "finite"), 0)
     first = {"nan": NONE, "inf": NONE}
     best = {}
