@@ -25,6 +25,7 @@ struct args {
     int round;
     bool round_given;
     int fail_on;
+    struct dti_option_list set;
 };
 
 static const struct dti_option options[] = {
@@ -35,6 +36,7 @@ static const struct dti_option options[] = {
     OPT_FILE('o', "output", struct args, output, "OUT", "h"),
     OPT_CHOICE('r', "round", struct args, round, round_given, "MODE", rounds, "h"),
     OPT_SET(0, "fail-on", struct args, fail_on, "EVENT", events, "h"),
+    OPT_REPEATED(0, "set", struct args, set, "KEY", "h"),
     OPT_END,
 };
 
@@ -264,6 +266,37 @@ static void messages_carry_no_control_characters(void)
     CHECK(strchr(run.error.text, '\x1b') == NULL);
 }
 
+static void a_list_has_each_value_in_order(void)
+{
+    CHECK(parse("--set a --exact --set=b=c --set a") == DTI_OK);
+    CHECK_SIZE(run.args.set.count, 3);
+    CHECK_STR(run.args.set.items[0], "a");
+    CHECK_STR(run.args.set.items[1], "b=c");
+    CHECK_STR(run.args.set.items[2], "a");
+    CHECK_STR(dti_option_given(options, &run.args, "digits set exact"), "set");
+    CHECK(parse("--exact") == DTI_OK && run.args.set.count == 0);
+    CHECK_STR(dti_option_given(options, &run.args, "set"), NULL);
+    CHECK(parse("--set") == DTI_USAGE);
+}
+
+static void a_list_has_an_end(void)
+{
+    enum { MOST = DTI_OPTION_LIST_MOST };
+    char word[] = "--set=x", *words[MOST + 1];
+    struct args args = {.exact = false};
+    struct dti_error error;
+    int count;
+    enum dti_help help;
+    for (size_t i = 0; i <= MOST; i++)
+        words[i] = word;
+    CHECK(dti_options_parse(options, &args, NULL, NULL, words, MOST, &count, &help, &error) ==
+          DTI_OK);
+    CHECK_SIZE(args.set.count, MOST);
+    args.set.count = 0;
+    CHECK(dti_options_parse(options, &args, NULL, NULL, words, MOST + 1, &count, &help, &error) ==
+          DTI_USAGE);
+}
+
 static void works_without_options_of_either_kind(void)
 {
     char word[] = "--json", *words[] = {word};
@@ -302,5 +335,5 @@ UNIT_MAIN(every_spelling_of_a_value_arrives, each_kind_lands_in_its_field,
           help_ends_the_parsing, unknown_options_name_the_nearest, a_prefix_is_not_an_option,
           wrong_choices_name_all_right_ones, other_words_and_capitals_are_taken_but_not_shown,
           numbers_outside_the_range_name_the_range, missing_and_unwanted_values_are_errors,
-          messages_carry_no_control_characters, works_without_options_of_either_kind,
-          knows_which_word_awaits_a_value)
+          a_list_has_each_value_in_order, a_list_has_an_end, messages_carry_no_control_characters,
+          works_without_options_of_either_kind, knows_which_word_awaits_a_value)

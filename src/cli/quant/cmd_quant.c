@@ -63,8 +63,9 @@ const struct dti_command dti_command_quant = {
         "dtinfo quant model.safetensors mxfp4 -o model.mxfp4.safetensors --pad\n"
         "\n"
         "Into a .gguf file tensors go as blocks of a type of ggml, those that\n"
-        "llama-quantize quantizes. Metadata are those of the input, or of --template:\n"
-        "dtinfo quant model.gguf q8_0 -o model.q8_0.gguf --type 'output.weight=bf16'",
+        "llama-quantize quantizes. Metadata are those of the input or of --template, or\n"
+        "come from config.json and --set, which names the tensors as llama.cpp does:\n"
+        "dtinfo quant model/ q8_0 -o model.gguf --type 'output.weight=bf16'",
     .examples = "dtinfo quant -1 0.1 3 uint8\n"
                 "dtinfo quant -1 0.1 3 int8 --like torch\n"
                 "dtinfo quant -12.15 int8 --scale 0.1\n"

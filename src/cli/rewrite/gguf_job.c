@@ -64,6 +64,15 @@ static enum dti_status fail_unknown(const struct dti_rewrite_job *job, const cha
                            config->label, DTI_QUOTED(class, length), archs);
 }
 
+static bool states_key(const struct dti_gguf_edits *stated, const char *key)
+{
+    bool found = false;
+    for (size_t i = 0; i < stated->count; i++)
+        found = found || dti_text_is(stated->text.data + stated->list[i].at,
+                                     stated->list[i].key_length, key);
+    return found;
+}
+
 static enum dti_status choose(struct dti_rewrite_job *job, const struct dti_container *seen,
                               struct gguf_choice *ret, struct dti_error *reterr)
 {
@@ -73,16 +82,27 @@ static enum dti_status choose(struct dti_rewrite_job *job, const struct dti_cont
     size_t length;
     const enum dti_model_arch from_config =
         dti_model_config_arch(&job->gguf.config, &class, &length);
-    *ret = (struct gguf_choice){.arch = DTI_MODEL_ARCHS};
-    if (!stated && from_config == DTI_MODEL_ARCHS)
-        return fail_unknown(job, class, length, reterr);
+    *ret = (struct gguf_choice){.word = "", .arch = DTI_MODEL_ARCHS};
+    if (!stated && from_config == DTI_MODEL_ARCHS) /* a template may lack it, too */
+        return job->model ? DTI_OK : fail_unknown(job, class, length, reterr);
     if (stated && stated->kind != DTI_METADATA_STRING)
         return dti_fail(reterr, DTI_USAGE, "general.architecture is a string, as in flux");
     ret->word = stated ? stated->value : dti_model_arch_name(from_config);
     ret->length = stated ? stated->value_length : strlen(ret->word);
     const enum dti_model_arch arch = dti_model_arch_named(ret->word, ret->length);
-    if (arch < DTI_MODEL_ARCHS &&
-        (dti_model_names_apply(seen, arch) || !has_gguf_names(seen, arch)))
+    if (from_config < DTI_MODEL_ARCHS && arch != from_config &&
+        !states_key(&job->gguf.stated, "general.architecture"))
+        return dti_fail_remedy(reterr, DTI_WRONG_KIND, DTI_REMEDY_SET_ARCHITECTURE,
+                               "the template is of the architecture %s, and %s says %s",
+                               DTI_QUOTED(ret->word, ret->length), job->gguf.config.label,
+                               dti_model_arch_name(from_config));
+    if (arch == DTI_MODEL_ARCHS)
+        return DTI_OK;
+    /* a template with tensors may have any names, if both have the same */
+    const bool applies = dti_model_names_apply(seen, arch);
+    const bool same = job->model && job->model->tensor_count > 0 &&
+                      (!applies || dti_model_names_apply(job->model, arch));
+    if (!same && (applies || !has_gguf_names(seen, arch)))
         ret->arch = arch;
     return DTI_OK;
 }
@@ -92,6 +112,36 @@ static void warn(struct dti_rewrite_job *job, const char *code, const char *text
 {
     const struct dti_note note = {.code = code, .text = text, .remedy = remedy};
     dti_cast_job_warn(&job->job, &note);
+}
+
+/* llama.cpp takes the number of words from the tokenizer. */
+static void warn_of_words(struct dti_rewrite_job *job, const struct dti_container *seen)
+{
+    const struct dti_metadata *const tokens =
+        dti_gguf_pair_of(job->gguf.pairs, "tokenizer.ggml.tokens");
+    char text[192];
+    for (size_t i = 0; i < seen->tensor_count && tokens; i++) {
+        const struct dti_tensor *const tensor = &seen->tensors[i];
+        if (!dti_text_is(tensor->name, tensor->name_length, "token_embd.weight") ||
+            tensor->rank == 0 || tensor->shape[0] == tokens->count)
+            continue;
+        (void)snprintf(text, sizeof text,
+                       "the tokenizer has %llu tokens and token_embd.weight %llu rows: llama.cpp "
+                       "loads no model with other numbers of both",
+                       (unsigned long long)tokens->count, (unsigned long long)tensor->shape[0]);
+        warn(job, "tokens_differ", text, DTI_REMEDY_ADD_TOKENIZER);
+    }
+}
+
+static void warn_of_computed(struct dti_rewrite_job *job)
+{
+    const size_t count = dti_model_view_computed(job->gguf.view);
+    char text[128];
+    (void)snprintf(text, sizeof text,
+                   "%zu tensor%s of rotary embeddings %s left out: llama.cpp computes them", count,
+                   count == 1 ? "" : "s", count == 1 ? "is" : "are");
+    if (count > 0)
+        warn(job, "computed_tensors", text, DTI_REMEDY_NONE);
 }
 
 static void warn_of_choice(struct dti_rewrite_job *job, const struct gguf_choice *choice)
@@ -118,8 +168,9 @@ static enum dti_status put_keys(struct dti_rewrite_job *job, const struct gguf_c
 {
     struct dti_gguf_job *const gguf = &job->gguf;
     enum dti_status status = DTI_OK;
-    if (!job->model) {
+    if (choice->length > 0 && !(job->model && dti_gguf_pair_of(job->model, "general.architecture")))
         dti_gguf_edits_string(&gguf->all, "general.architecture", choice->word, choice->length);
+    if (!job->model) {
         if (choice->arch < DTI_MODEL_ARCHS)
             dti_gguf_edits_string(&gguf->all, "general.type", "model", 5);
         dti_gguf_edits_number(&gguf->all, "general.file_type", DTI_GGUF_UINT32, 0);
@@ -158,7 +209,6 @@ static enum dti_status make_pairs(struct dti_rewrite_job *job, struct dti_contai
                                   struct dti_error *reterr)
 {
     struct dti_gguf_job *const gguf = &job->gguf;
-    static const char file_type[] = "general.file_type";
     const enum dti_status status =
         dti_gguf_edits_apply(&gguf->all, base, label, &gguf->pairs, reterr);
     if (status != DTI_OK)
@@ -166,11 +216,8 @@ static enum dti_status make_pairs(struct dti_rewrite_job *job, struct dti_contai
     struct dti_container *const pairs = gguf->pairs;
     pairs->stored = base;
     pairs->pairs.new_file_type = !base;
-    for (size_t i = 0; i < gguf->stated.count; i++) { /* what is stated stays */
-        const struct dti_gguf_edit *const edit = &gguf->stated.list[i];
-        if (dti_text_is(gguf->stated.text.data + edit->at, edit->key_length, file_type))
-            pairs->pairs.file_type_at = 0;
-    }
+    if (states_key(&gguf->stated, "general.file_type")) /* it stays */
+        pairs->pairs.file_type_at = 0;
     job->request.model = pairs;
     return DTI_OK;
 }
@@ -237,6 +284,8 @@ static enum dti_status make_model(struct dti_rewrite_job *job, struct dti_contai
         return status;
     use_view(job, seen);
     warn_of_choice(job, &choice);
+    warn_of_words(job, *seen);
+    warn_of_computed(job);
     return dti_model_view_settle(gguf->view, job->request.model, reterr);
 }
 

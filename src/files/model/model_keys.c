@@ -31,7 +31,10 @@ static const struct key_row {
 #undef MODEL_KEY
 };
 
-enum { KEY_SIZE = 128 };
+enum {
+    KEY_SIZE = 128,
+    DIMENSIONS_MAX = 1 << 16 /* of a head; more is a mistake */
+};
 
 struct keys_work {
     struct dti_model_keys *keys;
@@ -138,7 +141,7 @@ static enum dti_status put_rope_dimensions(struct keys_work *work, struct dti_er
     if ((work->arch != DTI_MODEL_LLAMA && work->arch != DTI_MODEL_PHI3) ||
         is_given(work, "rope.dimension_count"))
         return DTI_OK;
-    if (!rope_dimensions(work, &dimensions) || dimensions > UINT32_MAX)
+    if (!rope_dimensions(work, &dimensions) || dimensions > DIMENSIONS_MAX)
         return fail_missing(work, "rope.dimension_count", "head_dim", reterr);
     dti_gguf_edits_number(&work->keys->edits, set_key(work, "rope.dimension_count"),
                           DTI_GGUF_UINT32, dimensions);
@@ -240,7 +243,7 @@ static enum dti_status make_llama3(struct keys_work *work, struct dti_error *ret
             "%s: the rope scaling llama3 needs the members rope_theta, factor, low_freq_factor, "
             "high_freq_factor and original_max_position_embeddings, all above 0",
             work->config->label);
-    if (!rope_dimensions(work, &dimensions) || dimensions > UINT32_MAX)
+    if (!rope_dimensions(work, &dimensions) || dimensions > DIMENSIONS_MAX)
         return fail_missing(work, "rope.dimension_count", "head_dim", reterr);
     struct dti_model_made *const made = make(work, "rope_freqs.weight", (dimensions + 1) / 2);
     for (uint64_t i = 0; made && i < made->count; i++) {
@@ -292,7 +295,7 @@ static enum dti_status make_longrope(struct keys_work *work, struct dti_error *r
         return dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_SET_KEY,
                                "%s: the rope scaling longrope is known for phi3 alone, not for %s",
                                work->config->label, dti_model_arch_name(work->arch));
-    if (!rope_dimensions(work, &dimensions) ||
+    if (!rope_dimensions(work, &dimensions) || dimensions > DIMENSIONS_MAX ||
         !integer_of(work, "max_position_embeddings,n_positions", "context_length", &context) ||
         !integer_of(work,
                     "original_max_position_embeddings,rope_scaling.original_max_position_"

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "util/text/ascii.h"
+
 enum { PLAIN, NORM, Q, K };
 enum { NONE, PERMUTES, SHIFTS };
 
@@ -29,9 +31,11 @@ static const struct {
     const char *other, *common;
 } prefixes[] = {
 #define MODEL_PREFIX(from, to) {.other = (from), .common = (to)},
+#define MODEL_COMPUTED(...)
 #define MODEL_NAME(...)
 #include "files/model/model_names.def"
 #undef MODEL_NAME
+#undef MODEL_COMPUTED
 #undef MODEL_PREFIX
 };
 
@@ -41,13 +45,32 @@ static const struct name_row {
     unsigned archs;
 } rows[] = {
 #define MODEL_PREFIX(...)
+#define MODEL_COMPUTED(...)
 #define MODEL_NAME(name, other, what, which) \
     {.hf = (name), .gguf = (other), .kind = (what), .archs = (unsigned)(which)},
 #include "files/model/model_names.def"
 #undef MODEL_NAME
+#undef MODEL_COMPUTED
 #undef MODEL_PREFIX
 };
 enum { ROWS = sizeof rows / sizeof *rows, PREFIXES = sizeof prefixes / sizeof *prefixes };
+
+bool dti_model_name_is_computed(const char *name, size_t length)
+{
+    static const char *const endings[] = {
+#define MODEL_PREFIX(...)
+#define MODEL_COMPUTED(ending) (ending),
+#define MODEL_NAME(...)
+#include "files/model/model_names.def"
+#undef MODEL_NAME
+#undef MODEL_COMPUTED
+#undef MODEL_PREFIX
+    };
+    bool found = false;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        found = found || dti_text_ends(name, length, endings[i]);
+    return found;
+}
 
 const char *dti_model_arch_name(enum dti_model_arch arch)
 {

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum dti_model_arch {
 #define MODEL_ARCH(id, ...) DTI_MODEL_##id,
@@ -43,12 +44,15 @@ bool dti_model_name_to_gguf(struct dti_model_name *ret, enum dti_model_arch arch
 bool dti_model_name_from_gguf(struct dti_model_name *ret, enum dti_model_arch arch,
                               const char *name, size_t length);
 
+/* Whether llama.cpp computes a tensor of this name in a checkpoint, so that GGUF has none. */
+bool dti_model_name_is_computed(const char *name, size_t length);
+
 /* The row of the checkpoint's matrix that is row `row` in GGUF. Checkpoints keep the two halves of
  * a head apart (rows i and i + half are a pair of rope), GGUF has the pairs next to each other.
  * head_rows: of one head, even. */
-static inline size_t dti_model_permuted_row(size_t row, size_t head_rows)
+static inline uint64_t dti_model_permuted_row(uint64_t row, uint64_t head_rows)
 {
-    const size_t head = row / head_rows, at = row % head_rows;
+    const uint64_t head = row / head_rows, at = row % head_rows;
     return head * head_rows + at % 2 * (head_rows / 2) + at / 2;
 }
 

@@ -179,6 +179,11 @@ static enum dti_status add(struct view_work *work, size_t at, struct dti_error *
          !dti_model_name_to_gguf(&other, work->request->arch, source->name, source->name_length) ||
          !dti_glob_list_match(select, other.text, other.length)))
         return DTI_OK;
+    if (work->request->arch < DTI_MODEL_ARCHS &&
+        dti_model_name_is_computed(source->name, source->name_length)) {
+        made->computed++;
+        return DTI_OK;
+    }
     if (work->request->arch < DTI_MODEL_ARCHS)
         status = translate(work, at, &tensor, &own, reterr);
     if (status == DTI_OK && tensor.rank > RANK_MAX)
@@ -374,6 +379,11 @@ enum dti_status dti_model_view_shapes(struct dti_model_view **ret, struct dti_co
 struct dti_container *dti_model_view_container(struct dti_model_view *view)
 {
     return &view->view;
+}
+
+size_t dti_model_view_computed(const struct dti_model_view *view)
+{
+    return view->computed;
 }
 
 const size_t *dti_model_view_places(const struct dti_model_view *view)

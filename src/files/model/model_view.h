@@ -33,6 +33,9 @@ enum dti_status dti_model_view_shapes(struct dti_model_view **ret, struct dti_co
                                       const char *select, struct dti_error *reterr);
 void dti_model_view_free(struct dti_model_view *view); /* NULL is fine */
 
+/* Tensors that are left out because llama.cpp computes them. */
+size_t dti_model_view_computed(const struct dti_model_view *view);
+
 /* Before data are read: compares the tensors with the key-values of the new file, and takes from
  * them the numbers of heads, for the order of rows. Fails with DTI_BAD_INPUT. */
 enum dti_status dti_model_view_settle(struct dti_model_view *view,

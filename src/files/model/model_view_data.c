@@ -54,8 +54,7 @@ static enum dti_status read_rows(const struct range_reader *reader, unsigned cha
         const uint64_t row = offset / reading->row_bytes, within = offset % reading->row_bytes;
         const uint64_t left = reading->row_bytes - within;
         const size_t some = left < size ? (size_t)left : size;
-        const uint64_t from =
-            dti_model_permuted_row((size_t)row, (size_t)reading->head_rows) * reading->row_bytes;
+        const uint64_t from = dti_model_permuted_row(row, reading->head_rows) * reading->row_bytes;
         status = read_range(reader, buffer, some, from + within, reterr);
         buffer += some;
         size -= some;

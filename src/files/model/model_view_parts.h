@@ -33,8 +33,9 @@ struct dti_model_view {
     size_t *places;
     struct dti_model_tensor *tensors;
     enum dti_model_arch arch;
-    bool whole;  /* nothing was left out */
-    bool untied; /* the output is no copy of the embeddings */
+    size_t computed; /* tensors that are left out because llama.cpp computes them */
+    bool whole;      /* nothing was left out */
+    bool untied;     /* the output is no copy of the embeddings */
 };
 
 #endif

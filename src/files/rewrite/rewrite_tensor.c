@@ -19,20 +19,21 @@ enum dti_status dti_rewrite_input_open(struct dti_rewrite *rewrite, size_t at, u
                                        &ret->offset, reterr);
     if (status == DTI_OK && !ret->source)
         ret->offset += rewrite->request.skip;
+    if (status == DTI_OK && !ret->source && tensor->fortran &&
+        !dti_rewrite_is_fortran(rewrite, tensor)) {
+        status =
+            dti_transpose(ret->input, ret->offset, tensor->rank, tensor->shape,
+                          dti_format_item(tensor->format), max_memory, &ret->reordered, reterr);
+        ret->is_reordered = status == DTI_OK;
+        ret->input = &ret->reordered;
+        ret->offset = 0;
+    }
     if (status == DTI_OK && !rewrite->tensors[at].type) /* the encoder's have been changed before */
         status = dti_rewrite_model_data(rewrite, rewrite->tensors[at].source, &ret->source,
                                         &ret->input, &ret->offset, reterr);
-    if (status != DTI_OK || ret->source || !tensor->fortran ||
-        dti_rewrite_is_fortran(rewrite, tensor))
-        return status;
-    status = dti_transpose(ret->input, ret->offset, tensor->rank, tensor->shape,
-                           dti_format_item(tensor->format), max_memory, &ret->reordered, reterr);
     if (status != DTI_OK)
-        return status;
-    ret->is_reordered = true;
-    ret->input = &ret->reordered;
-    ret->offset = 0;
-    return DTI_OK;
+        dti_rewrite_input_close(ret);
+    return status;
 }
 
 void dti_rewrite_input_close(struct dti_rewrite_input *input)

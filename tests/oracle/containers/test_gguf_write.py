@@ -167,7 +167,7 @@ def judge_refusals():
     numpy.savez("a.npz", a=numpy.zeros(3, "<f4"))
     write_gguf("in.gguf", [("a", TYPES.F32, (1, 3), bytes(12))])
     for words, problem, status in (
-            (["cast", "a.npz", "bf16"], "has the metadata of a model", 2),
+            (["cast", "a.npz", "bf16"], "has the key-values of a model", 2),
             (["cast", "in.gguf", "fp8_e4m3fn"], "gguf files have no name for fp8_e4m3fn", 2),
             (["cast", "in.gguf", "uint8"], "gguf files have no name for uint8", 2),
             (["quant", "in.gguf", "int8"], "is no type that is encoded in gguf files", 2),

@@ -120,7 +120,41 @@ def check_sources(tally, folder):
         name: "a.safetensors" if i < 9 else "b.safetensors" for i, name in enumerate(names)}}))
     require("quant", shards, "q8_0", "-o", folder / "shards.gguf")
     check_tensors(tally, "shards", read(folder / "shards.gguf")[0], model_files.converted("llama", numbers), "Q8_0")
+    torch = harness.have("torch")
+    if torch is None:
+        tally.skip("PyTorch files: no torch")
+    else:
+        # the rows of a transposed matrix are not next to each other in the file
+        numbers = model_files.numbers_of("llama")
+        state = {name: torch.from_numpy(array.copy()).bfloat16() for name, array in numbers.items()}
+        for name in state:
+            if name.endswith("q_proj.weight"):
+                state[name] = state[name].t().contiguous().t()
+        model_files.write_model(folder / "torch", "llama")
+        (folder / "torch" / "model.safetensors").unlink()
+        torch.save(state, folder / "torch" / "pytorch_model.bin")
+        require("cast", folder / "torch" / "pytorch_model.bin", "fp16", "-o", folder / "torch.gguf")
+        check_tensors(tally, "PyTorch", read(folder / "torch.gguf")[0], model_files.converted("llama", numbers), "F16")
     tally.part("other inputs")
+
+
+def check_quantized(tally, folder):
+    """A quantized checkpoint: its numbers are permuted while they are dequantized."""
+    for name, dtype in (("llama", "int8"), ("gemma2", "mxfp4")):
+        model, codes = folder / name, folder / (name + ".codes")
+        model_files.write_model(model, name)
+        codes.mkdir()
+        (codes / "config.json").write_text((model / "config.json").read_text())
+        require("quant", model / "model.safetensors", dtype, "-o", codes / "model.safetensors", "--keep", "*norm*,*bias*",
+                "--allow-unmatched")
+        require("quant", codes, "fp32", "--dequant", "-o", folder / "plain.safetensors", "--force")
+        numbers = {key: numpy.frombuffer(raw, "<f4").reshape(shape)
+                   for key, (_, shape, raw) in tensor_files.read_file(folder / "plain.safetensors").items()}
+        want = model_files.converted(name, numbers)
+        for command, kind in ((["q8_0"], "Q8_0"), (["fp32", "--dequant"], "F32"), (["fp16", "--dequant", "--threads", "2"], "F16")):
+            require("quant", codes, *command, "-o", folder / "q.gguf", "--force", "--max-memory", "64KiB")
+            check_tensors(tally, f"{dtype} of {name} to {kind}", read(folder / "q.gguf")[0], want, kind)
+    tally.part("quantized inputs")
 
 
 def check_options(tally, folder):
@@ -131,6 +165,16 @@ def check_options(tally, folder):
     got = read(folder / "types.gguf")[0]
     tally.check("--type", got["output.weight"][::2], ("BF16", encoded(want["output.weight"], "BF16")))
     tally.check("--keep", got["token_embd.weight"][::2], ("BF16", encoded(want["token_embd.weight"], "BF16")))
+    writer = gguf.GGUFWriter(folder / "qwen.gguf", "qwen2")
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    old = dict(numbers) | {f"model.layers.{i}.self_attn.rotary_emb.inv_freq": numpy.ones(8, "f4") for i in range(2)}
+    model_files.write_model(folder / "old", "llama", tensors=old)
+    done = run("quant", folder / "old", "q8_0", "-o", folder / "old.gguf")
+    tally.check("computed tensors", (done.returncode, "2 tensors of rotary embeddings are left out" in done.stderr), (0, True))
+    check_tensors(tally, "an old checkpoint", read(folder / "old.gguf")[0], want, "Q8_0")
     # a template gives the tokenizer, the order and all keys; its names are GGUF's, those of the input are not
     writer = gguf.GGUFWriter(folder / "template.gguf", "llama")
     model_files.put_keys(writer, "llama", 0)
@@ -144,12 +188,15 @@ def check_options(tally, folder):
     writer.close()
     done = run("quant", model, "q8_0", "-o", folder / "from.gguf", "--template", folder / "template.gguf",
                "--set", "general.name=tiny", "--set", "llama.rope.freq_base=1e4")
-    tally.check("--template", (done.returncode, "tokenizer" in done.stderr), (0, False))
+    tally.check("--template", (done.returncode, "has no tokenizer" in done.stderr), (0, False))
     got, fields = read(folder / "from.gguf")
     check_tensors(tally, "--template", got, want, "Q8_0")
     tally.check("the template's order", list(got), list(reversed(want)))
     tally.check("the template's tokenizer", fields["tokenizer.ggml.model"][1][8:], b"llama")
     tally.check("a key in place of the template's", struct.unpack("<f", fields["llama.rope.freq_base"][1]), (1e4,))
+    tally.check("fewer tokens than rows", "2 tokens and token_embd.weight 96 rows" in done.stderr, True)
+    done = run("quant", folder / "llama", "q8_0", "-o", folder / "no.gguf", "--template", folder / "qwen.gguf")
+    tally.check("a template of another architecture", (done.returncode, "the template is of the architecture 'qwen2'" in done.stderr), (2, True))
     # a vocabulary without tensors
     writer = gguf.GGUFWriter(folder / "vocabulary.gguf", "llama")
     writer.add_tokenizer_model("gpt2")
@@ -277,6 +324,30 @@ def check_errors(tally, folder):
     tally.part("errors")
 
 
+def check_mutations(tally, folder):
+    """Bytes of config.json and of a file of --set-from are changed at random: an answer or a message, never a crash."""
+    random = numpy.random.default_rng(3)
+    names = ["llama", "qwen2", "phi3", "gemma2"]
+    for name in names:
+        model_files.write_model(folder / name, name)
+    for i in range(40 if harness.QUICK else 200):
+        model = folder / names[i % len(names)]
+        if i % 5 == 4:
+            path, options = folder / "keys.json", ["--set-from", folder / "keys.json"]
+            text = bytearray(b'{"general.name": "x", "a:arr[i32]": [1, 2, -3], "b": 1.5e-3, "c": ["\\u00e9", "y"], "d:u64": 5}')
+        else:
+            path, options = model / "config.json", []
+            text = bytearray(json.dumps(model_files.config_of(model.name)).encode())
+        for at in random.integers(0, len(text), random.integers(1, 4)):
+            text[at] = random.choice(list(b'{}[]",:0123456789.-+eEnul \\x'))
+        path.write_bytes(text)
+        done = run("quant", model, "q8_0", "-o", folder / "out.gguf", "--force", *options)
+        lines = [line for line in done.stderr.splitlines() if "no tokenizer" not in line]
+        tally.check(f"mutation {i} of {path.name}: {done.stderr[-200:]}", (done.returncode in (0, 2, 3), len(lines) <= 1), (True, True))
+        model_files.write_model(model, model.name)
+    tally.part("mutations")
+
+
 def check_images(tally, folder):
     random = numpy.random.default_rng(5)
     tensors = {"patch_embedding.weight": random.standard_normal((8, 4, 1, 2, 2)).astype("f4"),
@@ -330,6 +401,12 @@ def check_split(tally, folder):
     tally.check("tensors of all parts", together, want[0])
     require("cast", parts / names[1], "fp32", "-o", folder / "joined.gguf", "--keep", "*")
     tally.check("read again", read(folder / "joined.gguf")[0], want[0])
+    require("cast", model, "fp16", "-o", parts / "a.gguf", "--max-shard-size", "60KiB", "--set", "general.alignment=256")
+    others = sorted(parts.glob("a-*.gguf"))
+    tally.check("several parts", len(others) > 2, True)
+    for path in others:
+        reader = gguf.GGUFReader(path)
+        tally.check(f"alignment of {path.name}", (reader.alignment, all(t.data_offset % 256 == 0 for t in reader.tensors)), (256, True))
     answer = json.loads(require("inspect", parts / names[0], "--json").stdout)
     tally.check("inspect", (len(answer["files"][0]["shards"]), answer["files"][0]["tensor_count"]), (3, len(want[0])))
     tally.part("split files")
@@ -381,7 +458,7 @@ def check_tables(tally, _):
 
 def main():
     tally = harness.Tally()
-    for part in (check_tables, check_models, check_sources, check_options, check_set, check_errors, check_images, check_split):
+    for part in (check_tables, check_models, check_sources, check_quantized, check_options, check_set, check_errors, check_mutations, check_images, check_split):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             if part in (check_split,):
