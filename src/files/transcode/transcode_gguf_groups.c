@@ -242,8 +242,12 @@ static double error_of(const struct groups_look *look, float scale, float bias, 
     const float m = grouped->biased ? round_half((double)bias) : minimum_of(grouped, scale, zero);
     float old[MOST];
     double worst = 0;
-    if (!minima && !grouped->biased && grouped->how->factor == 1 && d == scale)
-        return 0; /* the same products */
+    if (!minima && !grouped->biased && grouped->how->factor == 1) {
+        if (d == scale)
+            return 0;                                      /* the same products */
+        if (grouped->scale != DTI_FP32 && isfinite(scale)) /* products of 16 bits are exact */
+            return fabs(((double)d - (double)scale) / (double)scale);
+    }
     old_numbers(grouped, scale, bias, zero, old);
     for (unsigned i = 0; i < 1U << grouped->bits; i++) {
         const float product = d * (float)(minima ? (int)i : (int)i - (int)zero);
