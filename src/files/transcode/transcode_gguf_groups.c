@@ -170,13 +170,13 @@ static void make_blocks(const struct gguf_groups *groups, uint64_t first, size_t
     const bool zeros = groups->type->blocks == DTI_GGUF_Q8_0;
     const uint64_t begin = group_of(groups, first);
     size_t made = SIZE_MAX; /* the group of the previous block */
+    unsigned char head[4] = {0};
     for (size_t i = 0; i < n; i++) {
         unsigned char *const to = scratch->blocks + i * bytes;
         const size_t group = (size_t)(group_of(groups, first + i) - begin);
-        if (group == made)
-            memcpy(to, to - bytes, 4); /* its codes are written below */
-        else
-            make_head(groups, to, scratch, group);
+        if (group != made)
+            make_head(groups, head, scratch, group);
+        memcpy(to, head, sizeof head); /* or less: codes overwrite the rest */
         made = group;
         make_codes(groups, to, scratch->codes + i * LENGTH, zeros ? scratch->offsets[group] : 0);
     }
