@@ -79,7 +79,7 @@ static void sum_translated(struct dti_transcode_totals *ret, const struct dti_re
         if (!one.first)
             continue;
         if (!verdict->changed) {
-            ret->kept++;
+            ret->kept += rewrite->tensors[i].fate != DTI_FATE_CHANGED; /* or it is widened */
             ret->stored_bytes += dti_rewrite_source(rewrite, i)->bytes;
             continue;
         }

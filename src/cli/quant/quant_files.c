@@ -426,7 +426,7 @@ static enum dti_status open_view(struct dti_rewrite_job *job, struct dti_error *
 static const char *const gguf_kept[DTI_FATE_COUNT] = {
     [DTI_FATE_CHANGED] = "",
     [DTI_FATE_SAME] = "as it is",
-    [DTI_FATE_KEEP] = "kept: --keep",
+    [DTI_FATE_KEEP] = "kept",
     [DTI_FATE_ONLY] = "kept: not in --quant-only",
     [DTI_FATE_INTEGER] = "kept: integers",
     [DTI_FATE_COMPLEX] = "kept: complex",

@@ -60,7 +60,8 @@ enum dti_status dti_type_word_read(const struct dti_type_words *words, const cha
         return DTI_OK;
     }
     if (!type && !numbers && length < sizeof name &&
-        dti_format_lookup(name, &format, NULL, NULL) == DTI_OK && dti_gguf_type_storing(format.id))
+        dti_format_lookup(name, &format, NULL, NULL) == DTI_OK && dti_format_is_float(&format) &&
+        dti_gguf_type_storing(format.id))
         return dti_fail_remedy(reterr, DTI_WRONG_KIND, DTI_REMEDY_STORE_NUMBERS,
                                "%s is no quantized type of gguf files", format.name);
     const struct dti_gguf_type *const most = mixture_of(word, length);

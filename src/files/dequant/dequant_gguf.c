@@ -13,9 +13,9 @@ bool dti_dequant_is_ggml(const struct dti_container *container, size_t tensor)
 
 /* Finds "blk.0.attn_q.weight.scale" or "blk.0.attn_q.scale" for "blk.0.attn_q.weight". */
 static bool find_scale(const struct dti_file_dequant *dequant, const struct dti_tensor *tensor,
-                       size_t *ret)
+                       const char *suffix, size_t *ret)
 {
-    static const char suffix[] = ".scale", weight[] = ".weight";
+    static const char weight[] = ".weight";
     const char *const name = tensor->name;
     const size_t length = tensor->name_length;
     return dti_quant_names_find(&dequant->names, name, length, suffix, ret) ||
@@ -31,7 +31,9 @@ static enum dti_status find_tensor_scale(struct dti_file_dequant *dequant, size_
     struct dti_container *const container = dequant->container;
     const struct dti_tensor *const tensor = &container->tensors[at];
     size_t found;
-    if (!find_scale(dequant, tensor, &found))
+    if (find_scale(dequant, tensor, ".input_scale", &found))
+        dequant->states[found] = DTI_DEQUANT_KEPT; /* it is for activations */
+    if (!find_scale(dequant, tensor, ".scale", &found))
         return DTI_OK;
     const struct dti_tensor *const scale = &container->tensors[found];
     const bool each = tensor->rank > 2 && scale->elements == tensor->shape[0];

@@ -3,6 +3,7 @@
  * GGUF blocks, encoded on demand while they are read. Any byte range may be requested: whole tiles
  * of numbers are encoded, including some outside the range at its ends, and decoded again
  * immediately, which detects scales that fp16 cannot hold, and measures the loss. */
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -271,26 +272,26 @@ static enum dti_status find_amax(const struct encoder_source *source, struct scr
     const uint64_t elements = source->encoder->rewrite->container->tensors[source->tensor].elements;
     struct dti_window window = {.way = DTI_WINDOW_UNDECIDED};
     struct piece piece = {.source = source, .window = &window, .scratch = scratch};
+    const struct dti_quant_kernel *const kernel =
+        dti_quant_find_range(false, source->encoder->rewrite->request.level);
     enum dti_status status = DTI_OK;
-    uint32_t most = 0;
+    struct dti_range range;
+    dti_range_init(&range);
     for (; piece.first < elements && status == DTI_OK; piece.first += CHUNK) {
         const uint64_t left = elements - piece.first;
         piece.count = left < CHUNK ? (size_t)left : CHUNK;
         status = read_numbers(&piece, reterr);
         if (status != DTI_OK)
             break;
-        const size_t special = find_special(scratch->x, piece.count);
-        if (special < piece.count)
-            status = refuse(&piece, special, false, reterr);
-        for (size_t i = 0; i < piece.count && status == DTI_OK; i++) {
-            uint32_t bits;
-            memcpy(&bits, &scratch->x[i], sizeof bits);
-            bits &= UINT32_C(0x7fffffff);
-            most = bits > most ? bits : most;
-        }
+        kernel->run.range(scratch->x, piece.count, &range);
+        if (range.nan > 0 || range.inf > 0)
+            status = refuse(&piece, find_special(scratch->x, piece.count), false, reterr);
     }
     dti_window_free(&window);
-    memcpy(ret, &most, sizeof *ret);
+    if (range.min > range.max)
+        *ret = 0; /* no elements */
+    else
+        *ret = fmaxf(fabsf(range.min), fabsf(range.max));
     return status;
 }
 

@@ -170,13 +170,13 @@ static void make_blocks(const struct gguf_groups *groups, uint64_t first, size_t
     const bool zeros = groups->type->blocks == DTI_GGUF_Q8_0;
     const uint64_t begin = group_of(groups, first);
     size_t made = SIZE_MAX; /* the group of the previous block */
+    unsigned char head[4] = {0};
     for (size_t i = 0; i < n; i++) {
         unsigned char *const to = scratch->blocks + i * bytes;
         const size_t group = (size_t)(group_of(groups, first + i) - begin);
-        if (group == made)
-            memcpy(to, to - bytes, 4); /* its codes are written below */
-        else
-            make_head(groups, to, scratch, group);
+        if (group != made)
+            make_head(groups, head, scratch, group);
+        memcpy(to, head, sizeof head); /* or less: codes overwrite the rest */
         made = group;
         make_codes(groups, to, scratch->codes + i * LENGTH, zeros ? scratch->offsets[group] : 0);
     }
@@ -242,8 +242,12 @@ static double error_of(const struct groups_look *look, float scale, float bias, 
     const float m = grouped->biased ? round_half((double)bias) : minimum_of(grouped, scale, zero);
     float old[MOST];
     double worst = 0;
-    if (!minima && !grouped->biased && grouped->how->factor == 1 && d == scale)
-        return 0; /* the same products */
+    if (!minima && !grouped->biased && grouped->how->factor == 1) {
+        if (d == scale)
+            return 0;                                      /* the same products */
+        if (grouped->scale != DTI_FP32 && isfinite(scale)) /* products of 16 bits are exact */
+            return fabs(((double)d - (double)scale) / (double)scale);
+    }
     old_numbers(grouped, scale, bias, zero, old);
     for (unsigned i = 0; i < 1U << grouped->bits; i++) {
         const float product = d * (float)(minima ? (int)i : (int)i - (int)zero);

@@ -166,6 +166,7 @@ def judge_nvfp4():
         without.append("NVFP4")
         return
     quantized, kept = model()
+    quantized["minus.weight"] = -numpy.zeros((2, 64), "<f4")
     quantized["zero.weight"] = numpy.zeros((3, 64), "<f4")
     quantized["tiny.weight"] = RANDOM.standard_normal((5, 128)).astype("<f4") * numpy.float32(1e-39)
     quantized["wide.weight"] = numpy.ldexp(RANDOM.standard_normal((40, 20480)), RANDOM.integers(-20, 20, (40, 20480))).astype("<f4")

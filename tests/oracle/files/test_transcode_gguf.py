@@ -349,6 +349,31 @@ def judge_matrix(what, m, wanted, mlx):
     return kind
 
 
+def judge_int8():
+    """A scale for the tensor or for each row; and two products, as bitsandbytes has them."""
+    for kind in ("tensor", "rows", "bitsandbytes"):
+        for scale in (2.0 ** -7, 0.0123):
+            codes = RANDOM.integers(-127, 128, (20, 96)).astype(np.int8)
+            scales = np.full((1,) if kind == "tensor" else (20, 1), scale, F32) * (127 if kind == "bitsandbytes" else 1)
+            if kind == "bitsandbytes":
+                write("in.safetensors", {"a.weight": ("I8", codes), "a.SCB": ("F32", scales.reshape(-1)),
+                                         "a.weight_format": ("U8", np.array(0, np.uint8))})
+            else:
+                write("in/model.safetensors", {"a.weight": ("I8", codes), "a.weight_scale": ("F32", scales)}, {
+                    "quant_method": "compressed-tensors", "format": "int-quantized", "config_groups": {"group_0": {
+                        "targets": ["Linear"], "weights": {"num_bits": 8, "type": "int", "symmetric": True,
+                                                           "strategy": "tensor" if kind == "tensor" else "channel"}}}})
+            said, got = to_gguf("in" if kind != "bitsandbytes" else "in.safetensors", {"a.weight": codes.shape})
+            what = "int8 of %s x %g" % (kind, scale)
+            factor = F32(1) / F32(127) if kind == "bitsandbytes" else F32(1)
+            d = half(Fraction(float(scales.flat[0])) * Fraction(float(factor)))
+            TALLY.check(what, got["a.weight"] == ("Q8_0", codes.shape, block_q8_0(codes, np.full(60, d, np.float16))), True)
+            every = np.arange(-128, 128).astype(F32)
+            same = bool((every * scales.flat[0] * factor == every * F32(d)).all())
+            TALLY.check(what + ": blocks", (said["a.weight"]["blocks"], said["a.weight"]["lossless_blocks"]), (60, 60 * same))
+    TALLY.part("int8 without groups")
+
+
 # fp8, which GGUF does not have, and other floats.
 
 def bf16(numbers):
@@ -491,6 +516,7 @@ def main():
         judge_nvfp4()
         judge_mxfp4()
         judge_integers()
+        judge_int8()
         judge_floats()
         judge_model()
         judge_refused()
