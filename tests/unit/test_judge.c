@@ -35,7 +35,7 @@ static void judge(const char *a, const char *b, const struct dti_judge_options *
 {
     struct dti_container *from = NULL, *to = NULL;
     struct dti_error error = {.text = ""};
-    const struct dti_judge_copy copy = {0, 0};
+    const struct dti_judge_copy copy = {.part = DTI_PART_CODES};
     memset(ret, 0, sizeof *ret);
     if (CHECK(dti_container_open(&from, a, NULL, &error) == DTI_OK) &&
         CHECK(dti_container_open(&to, b, NULL, &error) == DTI_OK))

@@ -245,7 +245,7 @@ static enum dti_status look_at(struct dti_file_dequant *dequant, size_t at,
     struct dti_named_codes codes;
     if (unread && !dequant->request.layout_given)
         return is_left_out(&dequant->request, tensor) ? DTI_OK
-                                                       : refuse_unread(dequant, at, unread, reterr);
+                                                      : refuse_unread(dequant, at, unread, reterr);
     if (!dequant->request.layout_given || dti_quant_layout_marks(dequant->request.layout)) {
         struct dti_dequant_group read;
         const enum dti_status status = dti_dequant_layout_of(dequant, at, &read, reterr);
