@@ -39,8 +39,6 @@ enum dti_status dti_quant_types_read(struct dti_quant_types *ret, const struct q
                                      const struct dti_context *cx, const char *dtype,
                                      struct dti_error *reterr);
 void dti_quant_types_free(struct dti_quant_types *types);
-/* The length of "GLOB=" in an item "GLOB=DTYPE"; 0: there is no sign. */
-size_t dti_quant_type_sign(const char *item, size_t length);
 
 /* The options; and the first given one of a list, as dti_option_given() finds it. */
 extern const struct dti_option dti_quant_options[];

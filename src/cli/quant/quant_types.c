@@ -26,7 +26,8 @@ static void put_dtype(struct dti_buffer *out, int layout, const char *word, size
     dti_buffer_append(out, word, length);
 }
 
-size_t dti_quant_type_sign(const char *item, size_t length)
+/* The length of "GLOB=" in an item "GLOB=DTYPE"; 0: there is no sign. */
+static size_t sign_of(const char *item, size_t length)
 {
     while (length > 0 && item[length - 1] != '=')
         length--;
@@ -40,7 +41,7 @@ static enum dti_status join(const struct quant_args *args, const char *dtype,
     size_t rules = 0;
     put_dtype(ret, args->recipe.layout, dtype, strlen(dtype));
     for (const char *at = args->types; at; rules++) {
-        const size_t length = dti_glob_list_item(at), sign = dti_quant_type_sign(at, length);
+        const size_t length = dti_glob_list_item(at), sign = sign_of(at, length);
         if (sign < 2 || sign == length)
             return dti_fail_word(reterr, DTI_USAGE, at, length,
                                  "--type takes GLOB=DTYPE, as in '*.attn.*.weight=fp8_e4m3fn'; got "
@@ -69,7 +70,7 @@ static enum dti_status add_rules(struct dti_quant_types *types, const struct qua
         struct dti_rewrite_request request = {.path = NULL};
         dti_recipe_request_quant(&request, &args->recipe, of[++types->count]);
         *rule = (struct dti_quantize_rule){.pattern = at,
-                                           .length = dti_quant_type_sign(at, length) - 1,
+                                           .length = sign_of(at, length) - 1,
                                            .recipe = request.quantize};
         at = at[length] == '\0' ? NULL : at + length + 1;
     }

@@ -261,8 +261,6 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
         status = add_part(transcode, origin, &plan, &plan.part[i], reterr);
     if (status == DTI_OK && transcode->inputs[origin].there)
         status = add_part(transcode, origin, &input, &input.part[0], reterr);
-    for (size_t i = 0; i < verdict->count && status == DTI_OK; i++)
-        verdict->bytes += transcode->view.tensors[verdict->first + i].bytes;
     return status == DTI_OK && plan.entry[0] != '\0' ? tell(transcode, found, &plan, reterr)
                                                      : status;
 }

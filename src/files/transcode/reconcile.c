@@ -358,8 +358,8 @@ static enum dti_status begin(struct dti_file_transcode *transcode, struct dti_er
     for (size_t i = 0; i < count; i++) {
         parts[i] = (struct dti_dequant_part){.container = container, .tensor = i};
         transcode->wholes[i] = SIZE_MAX;
-        transcode->entries[i] =
-            (struct dti_transcode_entry){.origin = numbers->tensor_count + i, .copied = &parts[i]};
+        transcode->entries[i] = (struct dti_transcode_entry){
+            .origin = numbers->tensor_count + i, .copied = &parts[i], .cast = DTI_NONE};
         transcode->verdicts[numbers->tensor_count + i] = (struct dti_transcode_verdict){
             .first = i, .count = 1, .bytes = container->tensors[i].bytes};
     }
