@@ -69,9 +69,8 @@ static enum dti_status add_rules(struct dti_quant_types *types, const struct qua
         struct dti_quantize_rule *const rule = &types->rules[types->count];
         struct dti_rewrite_request request = {.path = NULL};
         dti_recipe_request_quant(&request, &args->recipe, of[++types->count]);
-        *rule = (struct dti_quantize_rule){.pattern = at,
-                                           .length = sign_of(at, length) - 1,
-                                           .recipe = request.quantize};
+        *rule = (struct dti_quantize_rule){
+            .pattern = at, .length = sign_of(at, length) - 1, .recipe = request.quantize};
         at = at[length] == '\0' ? NULL : at + length + 1;
     }
     return DTI_OK;

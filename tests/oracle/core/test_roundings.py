@@ -334,6 +334,18 @@ def bitnet():
             equal("BitNet, " + form, got + F32(0), want + F32(0))
 
 
+def convrot():
+    block = np.array([[1, 1, 1, -1], [1, 1, -1, 1], [1, -1, 1, 1], [-1, 1, 1, 1]], np.int64)
+    codes = RANDOM.integers(-128, 128, (8, 64)).astype(np.int8)
+    for group, hadamard in ((16, np.kron(block, block)), (64, np.kron(np.kron(block, block), block))):
+        said = {"format": "int8_tensorwise", "convrot": True, "convrot_groupsize": group}
+        for scale in WHOLES:
+            got = dequantized({"m.weight": codes, "m.weight_scale": np.array(scale),
+                               "m.comfy_quant": np.frombuffer(json.dumps(said).encode(), np.uint8)})
+            sums = codes.astype(np.int64).reshape(8, -1, group) @ hadamard
+            equal("convrot %d" % group, got, (sums.reshape(8, 64) / group ** .5 * np.float64(scale)).astype(F32))
+
+
 def rows():
     lines = (ROOT / "tests/data/roundings.tsv").read_text().splitlines()
     return [line.split("\t") for line in lines if not line.startswith("#")]

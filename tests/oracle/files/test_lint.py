@@ -27,6 +27,7 @@ from tensor_files import read_file, write_file
 
 PROGRAM, DATA = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
 TALLY, SEEN = Tally(), set()
+ASIDE = ("note: ", "ComfyUI: ")
 LAYER = "model.layers.0."
 Q, K, UP, GATE = (LAYER + name for name in ("self_attn.q_proj", "self_attn.k_proj", "mlp.up_proj", "mlp.gate_proj"))
 
@@ -53,10 +54,10 @@ def findings(what, path, *more):
         TALLY.check(what + ": effect", f["effect"], EFFECTS.get(f["rule"]))
     SEEN.update(rule for rule, _ in found)
     lines = check(path, "-v", *more)[1].splitlines()
-    TALLY.check(what + ": lines", len([line for line in lines if not line.startswith("note: ")]),
+    TALLY.check(what + ": lines", len([line for line in lines if not line.startswith(ASIDE)]),
                 1 + max(1, len(quantized["failures"])))
     short = check(path, *more)[1].splitlines()
-    TALLY.check(what + ": a line for each rule", len([line for line in short if not line.startswith("note: ")]),
+    TALLY.check(what + ": a line for each rule", len([line for line in short if not line.startswith(ASIDE)]),
                 1 + max(1, len({rule for rule, _ in found})))
     return found
 
