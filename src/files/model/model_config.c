@@ -211,8 +211,10 @@ bool dti_model_member_integer(const struct dti_model_member *member, uint64_t *r
     if (dti_value_parse(&value, member->json, member->length, &ignored) != DTI_OK)
         return false;
     dti_encode(dti_format_get(DTI_INT64), &value, &(struct dti_policy){0}, 0, &outcome);
+    if (outcome.flags != 0 || outcome.code > INT64_MAX)
+        return false;
     *ret = outcome.code;
-    return outcome.flags == 0 && outcome.code <= INT64_MAX;
+    return true;
 }
 
 bool dti_model_member_string(const struct dti_model_member *member, const char **ret,

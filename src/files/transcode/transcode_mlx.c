@@ -119,7 +119,8 @@ static enum dti_status plan_blocks(const struct dti_transcode_target *target, st
 {
     const struct dti_mlx_mode *const mode = new_mode(target, found);
     if (!dti_transcode_is_module(found) || found->shown.rank < 2)
-        return dti_transcode_refuse(found, reterr, "mlx has matrices whose names end in '.weight'");
+        return dti_transcode_refuse(found, reterr,
+                                    "mlx has matrices only, whose names end in '.weight'");
     if (!mode)
         return dti_transcode_refuse(
             found, reterr,
