@@ -183,6 +183,18 @@ int dti_input_find(const char *path, enum dti_input_kind *ret_kind)
     return 0;
 }
 
+char *dti_input_same_folder(const char *path, const char *name)
+{
+    const char *const slash = strrchr(path, '/');
+    const size_t folder = slash ? (size_t)(slash - path) + 1 : 0, length = strlen(name);
+    char *const ret = dti_malloc(folder + length + 1);
+    if (!ret)
+        return NULL;
+    memcpy(ret, path, folder);
+    memcpy(ret + folder, name, length + 1);
+    return ret;
+}
+
 int dti_input_there(const char *path)
 {
     if (dti_is_hub_model(path))

@@ -89,6 +89,9 @@ int dti_input_find(const char *path, enum dti_input_kind *ret_kind);
  * cannot be determined (opening it reports why). Asks the server of an address. */
 int dti_input_there(const char *path);
 
+/* The path of a file in the folder of another one, for dti_free(). NULL: memory ran out. */
+char *dti_input_same_folder(const char *path, const char *name);
+
 /* Checks that each regular file opened since dti_inputs_forget() is unchanged: its size, its
  * mtime, and its ctime unless links, owner, permissions or name explain the change. Call it
  * before publishing results, and at the end of a command. A file whose name now refers to a

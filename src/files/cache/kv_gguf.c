@@ -346,16 +346,11 @@ static enum dti_status read_gguf(struct dti_container *container, const char *la
 static enum dti_status read_next_to(const char *file, const char *like, struct dti_kv_model *ret,
                                     struct dti_error *reterr)
 {
-    static const char name[] = "config.json";
-    const char *const slash = strrchr(file, '/');
-    const size_t folder = slash ? (size_t)(slash - file) + 1 : 0;
-    char *const path = dti_malloc(folder + sizeof name);
+    char *const path = dti_input_same_folder(file, "config.json");
     char quoted[DTI_QUOTE_SIZE];
     enum dti_status status;
     if (!path)
         return dti_no_memory(reterr);
-    memcpy(path, file, folder);
-    memcpy(path + folder, name, sizeof name);
     if (dti_input_there(path) != 0)
         status = dti_fail(reterr, DTI_BAD_INPUT,
                           "%s: there is no config.json next to it, which the size of its cache "

@@ -148,18 +148,12 @@ enum dti_status dti_model_config_read(struct dti_model_config *ret,
                                       const struct dti_container *container,
                                       struct dti_error *reterr)
 {
-    static const char name[] = "config.json";
     *ret = (struct dti_model_config){.there = false};
     if (container->file_count == 0 || strcmp(container->files[0].path, "-") == 0)
         return DTI_OK;
-    const char *const first = container->files[0].path;
-    const char *const slash = strrchr(first, '/');
-    const size_t folder = slash ? (size_t)(slash - first) + 1 : 0;
-    char *const path = dti_malloc(folder + sizeof name);
+    char *const path = dti_input_same_folder(container->files[0].path, "config.json");
     if (!path)
         return dti_no_memory(reterr);
-    memcpy(path, first, folder);
-    memcpy(path + folder, name, sizeof name);
     const int there = dti_input_there(path);
     const enum dti_status status =
         there == ENOENT || there == EACCES ? DTI_OK : read_file(ret, path, reterr);

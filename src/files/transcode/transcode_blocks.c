@@ -85,18 +85,12 @@ static bool find_errors(struct dti_nv_tensor old, struct dti_nv_tensor new, doub
 static enum dti_status count_errors(struct dti_dequant_tensor *how, const double worst[0x80],
                                     struct dti_transcoded *ret, struct dti_error *reterr)
 {
-    unsigned char scales[DTI_TRANSCODE_ROOM];
-    enum dti_status status = dti_dequant_open(how, reterr);
-    for (uint64_t first = 0; first < how->scale_count && status == DTI_OK;) {
-        const uint64_t left = how->scale_count - first;
-        const size_t n = left < sizeof scales ? (size_t)left : sizeof scales;
-        status = dti_dequant_raw_scales(how, &how->scales, scales, first, n, reterr);
-        for (size_t i = 0; i < n && status == DTI_OK; i++) {
-            const double error = worst[scales[i] & 0x7f];
-            ret->lossless -= error > 0;
-            ret->worst = fmax(ret->worst, error);
-        }
-        first += n;
+    uint64_t counts[256];
+    const enum dti_status status = dti_transcode_count_scales(how, counts, reterr);
+    for (unsigned code = 0; code < 256 && status == DTI_OK; code++) {
+        const double error = counts[code] > 0 ? worst[code & 0x7f] : 0;
+        ret->lossless -= error > 0 ? counts[code] : 0;
+        ret->worst = fmax(ret->worst, error);
     }
     return status;
 }

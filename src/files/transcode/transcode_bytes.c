@@ -67,13 +67,30 @@ static enum dti_status fill_swapped(const void *context, unsigned char *units, u
     return status;
 }
 
-/* One-byte scales that are stored in tiles. */
-static enum dti_status fill_scales(const void *context, unsigned char *units, uint64_t first,
-                                   size_t count, unsigned char *memory, struct dti_error *reterr)
+enum dti_status dti_transcode_fill_scales(const void *context, unsigned char *units, uint64_t first,
+                                          size_t count, unsigned char *memory,
+                                          struct dti_error *reterr)
 {
     const struct dti_dequant_tensor *const how = context;
     (void)memory;
     return dti_dequant_raw_scales(how, &how->scales, units, first, count, reterr);
+}
+
+enum dti_status dti_transcode_count_scales(struct dti_dequant_tensor *how, uint64_t ret[256],
+                                           struct dti_error *reterr)
+{
+    unsigned char scales[16 * DTI_TRANSCODE_ROOM];
+    enum dti_status status = dti_dequant_open(how, reterr);
+    memset(ret, 0, 256 * sizeof *ret);
+    for (uint64_t first = 0; first < how->scale_count && status == DTI_OK;) {
+        const uint64_t left = how->scale_count - first;
+        const size_t n = left < sizeof scales ? (size_t)left : sizeof scales;
+        status = dti_dequant_raw_scales(how, &how->scales, scales, first, n, reterr);
+        for (size_t i = 0; i < n && status == DTI_OK; i++)
+            ret[scales[i]]++;
+        first += n;
+    }
+    return status;
 }
 
 /* Scales of any float as fp32. */
@@ -130,7 +147,7 @@ bool dti_transcode_set_scales(struct dti_pool *pool, const struct dti_dequant_fo
     part->copied.container = NULL;
     return dti_transcode_set_units(pool, part,
                                    &(struct dti_transcode_units){
-                                       .fill = wider ? fill_wider : fill_scales,
+                                       .fill = wider ? fill_wider : dti_transcode_fill_scales,
                                        .context = how,
                                        .bytes = wider ? 4 : 1,
                                    });

@@ -37,6 +37,12 @@ bool dti_transcode_set_codes(struct dti_pool *pool, const struct dti_dequant_fou
  * depending on part->dtype. */
 bool dti_transcode_set_scales(struct dti_pool *pool, const struct dti_dequant_found *found,
                               struct dti_transcode_part *part);
+/* Fills units of one byte: scales in the order of the numbers, also of tiles. The context is a
+ * struct dti_dequant_tensor. */
+dti_transcode_fill dti_transcode_fill_scales;
+/* Opens the tensor, and counts its blocks by their one-byte scales. */
+enum dti_status dti_transcode_count_scales(struct dti_dequant_tensor *how, uint64_t ret[256],
+                                           struct dti_error *reterr);
 /* One fp32, repeated for all elements of the shape. */
 bool dti_transcode_set_number(struct dti_pool *pool, float number, struct dti_transcode_part *part);
 

@@ -50,14 +50,6 @@ struct scale_rows {
     uint64_t rows, columns;
 };
 
-static enum dti_status fill_scales(const void *context, unsigned char *units, uint64_t first,
-                                   size_t count, unsigned char *memory, struct dti_error *reterr)
-{
-    const struct dti_dequant_tensor *const how = context;
-    (void)memory;
-    return dti_dequant_raw_scales(how, &how->scales, units, first, count, reterr);
-}
-
 /* Bytes of one stripe from `begin` to `end`, offsets from its start. */
 struct stripe_bytes {
     uint64_t row, begin, end; /* row: the first one of the stripe */
@@ -199,7 +191,7 @@ static enum dti_status add_blocks(struct dti_pool *pool, struct dti_dequant_foun
                                    .bytes = dti_dequant_part_tensor(&how->codes)->bytes,
                                    .swapped = how->bits < 8 && how->order != DTI_BLOCK_HIGH};
     const uint64_t columns = found->shown.shape[found->shown.rank - 1] / how->block->length;
-    const struct scale_rows scales = {fill_scales, how,
+    const struct scale_rows scales = {dti_transcode_fill_scales, how,
                                       columns > 0 ? how->scale_count / columns : 0, columns};
     const struct dti_transcode_units units = {fill_codes, codes, UNIT};
     ret->blocks = ret->lossless = how->scale_count;

@@ -147,21 +147,6 @@ struct survey {
     uint64_t counts[EXPONENTS][SETS];
 };
 
-static enum dti_status count_powers(const struct dti_dequant_tensor *how, struct survey *survey,
-                                    struct dti_error *reterr)
-{
-    enum dti_status status = DTI_OK;
-    for (uint64_t first = 0; first < how->scale_count && status == DTI_OK;) {
-        const uint64_t left = how->scale_count - first;
-        const size_t n = left < sizeof survey->codes ? (size_t)left : sizeof survey->codes;
-        status = dti_dequant_raw_scales(how, &how->scales, survey->codes, first, n, reterr);
-        for (size_t i = 0; i < n && status == DTI_OK; i++)
-            survey->powers[survey->codes[i]]++;
-        first += n;
-    }
-    return status;
-}
-
 static enum dti_status count_sets(const struct dti_dequant_tensor *how, struct survey *survey,
                                   struct dti_error *reterr)
 {
@@ -258,9 +243,7 @@ enum dti_status dti_nvfp4_plan(struct dti_dequant_tensor *how, bool plain,
     if (!survey)
         return dti_no_memory(reterr);
     (void)pthread_once(&made, make_outcomes);
-    enum dti_status status = dti_dequant_open(how, reterr);
-    if (status == DTI_OK)
-        status = count_powers(how, survey, reterr);
+    enum dti_status status = dti_transcode_count_scales(how, survey->powers, reterr);
     if (status == DTI_OK &&
         (!find_range(survey->powers, &low, &high) || high - low <= HIGH - LOW)) {
         plan.power = plain && low >= LOW && high <= HIGH ? 0 : clamp_power(high - HIGH);
