@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/error.h"
+#include "util/error.h"
 
 /* A JSON value (cJSON's type). */
 struct cJSON;
