@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * dtinfo.Array, and arrays that go out as those of numpy and torch. */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "py_state.h"
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+enum { BLOCK_HEAD = 64, LARGE = 1 << 22, PAGE = 1 << 21 };
+
+struct dti_py_block {
+    atomic_size_t references;
+};
+_Static_assert(sizeof(struct dti_py_block) <= BLOCK_HEAD, "codes begin at a cache line");
+
+/* Large arrays get huge pages where the system has them, as numpy's do: faults take less time. */
+static struct dti_py_block *new_block(size_t bytes)
+{
+    void *memory;
+    const bool large = bytes >= LARGE;
+    if (bytes > SIZE_MAX - PAGE ||
+        posix_memalign(&memory, large ? PAGE : BLOCK_HEAD, bytes + BLOCK_HEAD) != 0)
+        return NULL;
+#ifdef MADV_HUGEPAGE
+    if (large)
+        (void)madvise(memory, bytes + BLOCK_HEAD, MADV_HUGEPAGE);
+#endif
+    struct dti_py_block *const block = memory;
+    atomic_init(&block->references, 1);
+    return block;
+}
+
+struct dti_py_block *dti_py_block_share(struct dti_py_block *block)
+{
+    atomic_fetch_add_explicit(&block->references, 1, memory_order_relaxed);
+    return block;
+}
+
+void dti_py_block_drop(struct dti_py_block *block)
+{
+    if (block && atomic_fetch_sub_explicit(&block->references, 1, memory_order_acq_rel) == 1)
+        free(block);
+}
+
+struct dti_py_array *dti_py_array_new(struct dti_py_state *state, struct dti_py_dtype *dtype,
+                                      size_t rank, const size_t *shape)
+{
+    size_t bytes = dtype->bytes;
+    for (size_t i = 0; i < rank; i++) {
+        const size_t size = shape[i] > 0 ? shape[i] : 1;
+        if (bytes > (size_t)PY_SSIZE_T_MAX / size) {
+            PyErr_NoMemory();
+            return NULL;
+        }
+        bytes *= size;
+    }
+    struct dti_py_array *const array = PyObject_New(struct dti_py_array, state->array_type);
+    if (!array)
+        return NULL;
+    array->state = state;
+    array->dtype = dtype;
+    Py_INCREF(dtype);
+    array->rank = (Py_ssize_t)rank;
+    array->count = 1;
+    array->shape = malloc((2 * rank + 1) * sizeof *array->shape);
+    array->block = new_block(bytes);
+    if (!array->shape || !array->block) {
+        Py_DECREF(array);
+        PyErr_NoMemory();
+        return NULL;
+    }
+    array->strides = array->shape + rank;
+    array->codes = (unsigned char *)array->block + BLOCK_HEAD;
+    Py_ssize_t step = (Py_ssize_t)dtype->bytes;
+    for (size_t i = rank; i-- > 0;) {
+        array->shape[i] = (Py_ssize_t)shape[i];
+        array->strides[i] = step;
+        step *= shape[i] > 0 ? (Py_ssize_t)shape[i] : 1;
+        array->count *= (Py_ssize_t)shape[i];
+    }
+    return array;
+}
+
+static struct dti_py_array *self_of(PyObject *self)
+{
+    return (struct dti_py_array *)self;
+}
+
+static void dealloc(PyObject *self)
+{
+    PyTypeObject *const type = Py_TYPE(self);
+    dti_py_block_drop(self_of(self)->block);
+    free(self_of(self)->shape);
+    Py_DECREF(self_of(self)->dtype);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+static int get_buffer(PyObject *self, Py_buffer *view, int flags)
+{
+    struct dti_py_array *const array = self_of(self);
+    view->buf = array->codes;
+    view->obj = self;
+    Py_INCREF(self);
+    view->itemsize = (Py_ssize_t)array->dtype->bytes;
+    view->len = array->count * view->itemsize;
+    view->readonly = 0;
+    view->ndim = (int)array->rank;
+    view->format = flags & PyBUF_FORMAT ? (char *)(uintptr_t)array->dtype->letter : NULL;
+    view->shape = flags & PyBUF_ND ? array->shape : NULL;
+    view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? array->strides : NULL;
+    view->suboffsets = NULL;
+    view->internal = NULL;
+    if (!view->shape) /* as plain bytes */
+        view->ndim = 1;
+    return 0;
+}
+
+static PyObject *get_dtype(PyObject *self, void *unused)
+{
+    (void)unused;
+    Py_INCREF(self_of(self)->dtype);
+    return (PyObject *)self_of(self)->dtype;
+}
+
+static PyObject *shape_tuple(const struct dti_py_array *array)
+{
+    PyObject *const tuple = PyTuple_New(array->rank);
+    for (Py_ssize_t i = 0; tuple && i < array->rank; i++)
+        (void)PyTuple_SetItem(tuple, i, PyLong_FromSsize_t(array->shape[i]));
+    return tuple;
+}
+
+static PyObject *get_shape(PyObject *self, void *unused)
+{
+    (void)unused;
+    return shape_tuple(self_of(self));
+}
+
+static PyObject *get_size(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromSsize_t(self_of(self)->count);
+}
+
+static PyObject *get_nbytes(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromSsize_t(self_of(self)->count * (Py_ssize_t)self_of(self)->dtype->bytes);
+}
+
+static PyObject *get_ndim(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromSsize_t(self_of(self)->rank);
+}
+
+static Py_ssize_t length(PyObject *self)
+{
+    if (self_of(self)->rank > 0)
+        return self_of(self)->shape[0];
+    PyErr_SetString(PyExc_TypeError, "an array without dimensions has no len()");
+    return -1;
+}
+
+static PyObject *represent(PyObject *self)
+{
+    return dti_py_help(self_of(self)->state, "array_repr", "(O)", self);
+}
+
+static PyObject *tolist(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return dti_py_help(self_of(self)->state, "array_list", "(O)", self);
+}
+
+static PyObject *to_numpy(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return dti_py_array_as(self_of(self), DTI_PY_NUMPY);
+}
+
+static PyObject *to_torch(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return dti_py_array_as(self_of(self), DTI_PY_TORCH);
+}
+
+PyObject *dti_py_array_as(struct dti_py_array *array, enum dti_py_library library)
+{
+    PyObject *const native = dti_py_dtype_in(array->dtype, library);
+    if (!native)
+        return NULL;
+    if (native == Py_None)
+        return dti_py_refuse(array->state, DTI_UNAVAILABLE,
+                             "%s has no dtype for %s here; x.codes has the codes",
+                             library == DTI_PY_NUMPY ? "numpy" : "torch",
+                             dti_format_name(array->dtype->format));
+    return dti_py_help(array->state, library == DTI_PY_NUMPY ? "numpy_of" : "torch_of", "(OO)",
+                       (PyObject *)array, native);
+}
+
+static PyObject *dlpack(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    struct {
+        PyObject *stream, *version, *device;
+        bool copy;
+    } given = {NULL, NULL, NULL, false};
+    static const struct dti_py_parameter rows[] = {
+        {"stream", DTI_PY_OBJECT, 0, NULL},
+        {"max_version", DTI_PY_OBJECT, sizeof(PyObject *), NULL},
+        {"dl_device", DTI_PY_OBJECT, 2 * sizeof(PyObject *), NULL},
+        {"copy", DTI_PY_FLAG, 3 * sizeof(PyObject *), NULL},
+    };
+    static const struct dti_py_signature signature = {"__dlpack__", rows, DTI_PY_COUNT(rows), 0, 1};
+    if (!dti_py_arguments(self_of(self)->state, &signature, args, nargs, kwnames, &given))
+        return NULL;
+    int major = 0, minor = 0, type = DL_CPU, id = 0;
+    if ((given.version && !PyArg_ParseTuple(given.version, "ii", &major, &minor)) ||
+        (given.device && !PyArg_ParseTuple(given.device, "ii", &type, &id)))
+        return NULL;
+    if (type != DL_CPU || given.copy) {
+        PyErr_SetString(PyExc_BufferError, "an Array can only be shared where it is, on the CPU");
+        return NULL;
+    }
+    return dti_py_array_dlpack(self_of(self), major >= 1);
+}
+
+static PyObject *dlpack_device(PyObject *self, PyObject *unused)
+{
+    (void)self, (void)unused;
+    return Py_BuildValue("(ii)", DL_CPU, 0);
+}
+
+static PyObject *get_codes(PyObject *self, void *unused)
+{
+    (void)unused;
+    return dti_py_help(self_of(self)->state, "array_codes", "(O)", self);
+}
+
+static PyGetSetDef attributes[] = {
+    {"dtype", get_dtype, NULL, "The Dtype of its numbers.", NULL},
+    {"shape", get_shape, NULL, "A tuple.", NULL},
+    {"size", get_size, NULL, "The number of elements.", NULL},
+    {"ndim", get_ndim, NULL, "The number of dimensions.", NULL},
+    {"nbytes", get_nbytes, NULL, "Bytes of all codes.", NULL},
+    {"codes", get_codes, NULL,
+     "A memoryview of the codes as unsigned integers, one for each element, in shared memory.",
+     NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+#define FAST(function) ((PyCFunction)(void (*)(void))(function))
+static PyMethodDef methods[] = {
+    {"numpy", to_numpy, METH_NOARGS,
+     "numpy($self, /)\n--\n\nThe same memory as an array of numpy, with a dtype of ml_dtypes if "
+     "need be."},
+    {"torch", to_torch, METH_NOARGS,
+     "torch($self, /)\n--\n\nThe same memory as a tensor of torch."},
+    {"tolist", tolist, METH_NOARGS,
+     "tolist($self, /)\n--\n\nThe numbers as Python's, in lists for dimensions."},
+    {"__dlpack__", FAST(dlpack), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"__dlpack_device__", dlpack_device, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc, "Numbers of a format: codes of one or more bytes each, row-major, without gaps.\n\n"
+                "Exports its memory by DLPack, and by the buffer protocol as numbers where the "
+                "struct module has a letter for them, else as codes."},
+    {Py_tp_repr, represent},
+    {Py_tp_getset, attributes},
+    {Py_tp_methods, methods},
+    {Py_sq_length, length},
+    {Py_bf_getbuffer, get_buffer},
+    {Py_tp_dealloc, dealloc},
+    {0, NULL},
+};
+
+PyType_Spec dti_py_array_spec = {
+    .name = "dtinfo.Array",
+    .basicsize = sizeof(struct dti_py_array),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = slots,
+};
+
+/* numpy.empty() of a shape; its buffer is open until the output is finished. */
+static bool new_numpy(struct dti_py_state *state, PyObject *dtype, size_t rank, const size_t *shape,
+                      struct dti_py_output *ret)
+{
+    if (!state->numpy_empty) {
+        state->numpy_empty = dti_py_help(state, "numpy_empty", "()");
+        if (!state->numpy_empty)
+            return false;
+    }
+    PyObject *const sizes = rank == 1 ? PyLong_FromSize_t(shape[0]) : PyTuple_New((Py_ssize_t)rank);
+    for (size_t i = 0; sizes && rank != 1 && i < rank; i++)
+        (void)PyTuple_SetItem(sizes, (Py_ssize_t)i, PyLong_FromSize_t(shape[i]));
+    ret->object = sizes ? PyObject_CallFunctionObjArgs(state->numpy_empty, sizes, dtype, NULL) : NULL;
+    Py_XDECREF(sizes);
+    if (!ret->object || PyObject_GetBuffer(ret->object, &ret->buffer, PyBUF_WRITABLE) < 0) {
+        Py_CLEAR(ret->object);
+        ret->buffer.obj = NULL;
+        return false;
+    }
+    ret->data = ret->buffer.buf;
+    return true;
+}
+
+bool dti_py_output_new(struct dti_py_state *state, enum dti_py_library library,
+                       struct dti_py_dtype *dtype, size_t rank, const size_t *shape,
+                       struct dti_py_output *ret)
+{
+    PyObject *const native = dti_py_dtype_in(dtype, library);
+    if (!native)
+        return false;
+    ret->buffer.obj = NULL;
+    ret->library = native == Py_None ? DTI_PY_OWN : library;
+    if (ret->library == DTI_PY_NUMPY)
+        return new_numpy(state, native, rank, shape, ret);
+    struct dti_py_array *const array = dti_py_array_new(state, dtype, rank, shape);
+    ret->object = (PyObject *)array;
+    ret->data = array ? array->codes : NULL;
+    return array != NULL;
+}
+
+bool dti_py_output_open(struct dti_py_state *state, PyObject *object, struct dti_py_dtype *dtype,
+                        const struct dti_py_view *input, struct dti_py_output *ret)
+{
+    struct dti_py_view view;
+    if (!dti_py_view_open(state, object, NULL, &view)) {
+        PyErr_Clear(); /* bytes without a dtype: codes */
+        if (!dti_py_view_open(state, object, dtype, &view))
+            return false;
+    }
+    const size_t bytes = view.count * view.dtype->bytes;
+    const unsigned char *const in = input->data;
+    const size_t in_bytes = input->count * input->dtype->bytes;
+    bool fine = false;
+    if (view.dtype != dtype &&
+        (view.dtype->bytes != dtype->bytes || view.dtype->kind != DTI_KIND_UINT))
+        PyErr_Format(PyExc_ValueError, "out holds %s, not %s or unsigned integers of its width",
+                     dti_format_name(view.dtype->format), dti_format_name(dtype->format));
+    else if (view.count != input->count)
+        PyErr_Format(PyExc_ValueError, "out has %zu elements, not %zu", view.count, input->count);
+    else if (!view.contiguous || view.swapped || view.packed || view.read_only)
+        PyErr_SetString(PyExc_ValueError,
+                        "out must be contiguous, writable, in native byte order, not packed");
+    else if (input->contiguous && in < view.data + bytes && view.data < in + in_bytes)
+        PyErr_SetString(PyExc_ValueError, "out overlaps the array");
+    else
+        fine = true;
+    if (!fine) {
+        dti_py_view_close(&view);
+        return false;
+    }
+    ret->library = DTI_PY_OWN;
+    ret->object = object;
+    Py_INCREF(object);
+    ret->data = (void *)(uintptr_t)view.data;
+    ret->buffer = view.buffer; /* it moves */
+    view.buffer.obj = NULL;
+    dti_py_view_close(&view);
+    return true;
+}
+
+void dti_py_output_drop(struct dti_py_output *output)
+{
+    if (output->buffer.obj)
+        PyBuffer_Release(&output->buffer);
+    Py_CLEAR(output->object);
+}
+
+PyObject *dti_py_output_finish(struct dti_py_output *output)
+{
+    if (output->buffer.obj)
+        PyBuffer_Release(&output->buffer);
+    PyObject *const object = output->object;
+    if (output->library != DTI_PY_TORCH)
+        return object;
+    PyObject *const tensor = dti_py_array_as((struct dti_py_array *)object, DTI_PY_TORCH);
+    Py_DECREF(object);
+    return tensor;
+}
