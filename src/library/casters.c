@@ -147,7 +147,7 @@ enum dti_status dti_caster_new(struct dti_caster **ret, struct dti_context *cont
 {
     struct dti_request request;
     unsigned parts;
-    enum dti_status status = dti_cast_spec_take(spec, &request, &parts, reterr);
+    enum dti_status status = dti_cast_request_take(spec, &request, &parts, reterr);
     if (status != DTI_OK)
         return status;
     (void)pthread_mutex_lock(&context->lock);

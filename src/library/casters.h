@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 
 #include "dtinfo/array.h"
-#include "library/cast_spec.h"
+#include "library/cast_request.h"
 
 /* The first members are all that a small cast reads. */
 struct dti_caster {
@@ -18,7 +18,7 @@ struct dti_caster {
     unsigned parts;        /* elements of the request in one of the caller's */
     unsigned src_bits, dst_bits;         /* of one element of the request */
     _Atomic(struct dti_plan *) counting; /* with a loss; made when one is first asked for */
-    struct dti_caster *self; /* `counting` is all that changes */
+    struct dti_caster *self;             /* `counting` is all that changes */
     struct dti_context *context;
     struct dti_request request;
     atomic_size_t uses; /* by callers, and one by the context while it keeps it */
