@@ -8,6 +8,7 @@
 
 #include "dtinfo/array.h"
 #include "library/cast_request.h"
+#include "library/context.h"
 
 /* The first members are all that a small cast reads. */
 struct dti_caster {
