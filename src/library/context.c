@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "convert/runner.h"
+#include "library/casters.h"
 #include "util/run/allocate.h"
 
 const char *dti_version(void)
@@ -66,6 +68,20 @@ static enum dti_status choose_level(struct dti_context *context, const char *wor
     return dti_level_choose(word, &context->level, reterr);
 }
 
+static enum dti_status open_device(struct dti_context *context, const char *word,
+                                   struct dti_error *reterr)
+{
+    enum dti_status status = dti_device_choice_parse(&context->device, word, reterr);
+    if (status == DTI_OK)
+        status = dti_runner_open(&context->runner, &context->device, reterr);
+    if (status == DTI_USAGE) {
+        status = DTI_UNKNOWN_OPTION;
+        if (reterr)
+            reterr->status = status;
+    }
+    return status;
+}
+
 enum dti_status dti_context_new(struct dti_context **ret, const struct dti_context_options *options,
                                 struct dti_error *reterr)
 {
@@ -77,7 +93,7 @@ enum dti_status dti_context_new(struct dti_context **ret, const struct dti_conte
         return dti_no_memory(reterr);
     enum dti_status status = choose_level(context, taken.cpu_level, reterr);
     if (status == DTI_OK)
-        status = dti_device_choice_parse(&context->device, taken.device, reterr);
+        status = open_device(context, taken.device, reterr);
     if (status != DTI_OK) {
         dti_free(context);
         return status;
@@ -97,6 +113,8 @@ void dti_context_free(struct dti_context *context)
     if (!context)
         return;
     dti_team_free(context->team);
+    dti_casters_forget(context);
+    dti_runner_close(context->runner);
     for (struct dti_made_format *made = context->formats; made;) {
         struct dti_made_format *const next = made->next;
         dti_free(made);
@@ -109,6 +127,11 @@ void dti_context_free(struct dti_context *context)
 const char *dti_context_cpu_level(const struct dti_context *context)
 {
     return dti_level_name(context->level);
+}
+
+const char *dti_context_device(const struct dti_context *context)
+{
+    return dti_runner_device(context->runner);
 }
 
 size_t dti_context_threads(const struct dti_context *context)

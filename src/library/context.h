@@ -18,6 +18,12 @@ struct dti_made_format {
     struct dti_format format;
 };
 
+struct dti_caster;
+struct dti_runner;
+
+/* Casts that were planned before, in sets of the same hash. */
+enum { DTI_KEPT_SETS = 16, DTI_KEPT_WAYS = 4 };
+
 struct dti_context {
     struct dti_context_options options; /* without texts */
     enum dti_level level;
@@ -27,6 +33,8 @@ struct dti_context {
     struct dti_made_format *formats;
     struct dti_team *team; /* NULL until a call has enough work */
     bool team_in_use;
+    struct dti_caster *kept[DTI_KEPT_SETS][DTI_KEPT_WAYS]; /* the latest of each set first */
+    struct dti_runner *runner; /* of a device; NULL: the CPU. Constant */
 };
 
 /* The frame of every public function that takes a context: until dti_call_end(), memory comes from

@@ -11,6 +11,7 @@
 #include "cli/shared/loss_human.h"
 #include "cli/shared/operand_kinds.h"
 #include "cli/shared/option_rows.h"
+#include "files/scan/loss_summary.h"
 #include "util/text/ascii.h"
 
 struct cast_args {
@@ -216,7 +217,7 @@ static const struct dti_rewrite_page page = {.loss = put_loss, .tables = put_tab
 
 static bool fails(const struct dti_rewrite_job *job)
 {
-    return (job->fail_on & dti_cast_events(&job->rewrite->loss)) != 0;
+    return (job->fail_on & dti_loss_flags(&job->rewrite->loss)) != 0;
 }
 
 static const struct dti_rewrite_command command = {

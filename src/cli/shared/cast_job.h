@@ -48,7 +48,4 @@ struct dti_policies_answer dti_cast_job_policies(const struct dti_cast_job *job,
 void dti_cast_job_hint(struct dti_cast_job *job, const struct dti_cast *cast,
                        const struct dti_stack_rule *rule, uint64_t overflowed);
 
-/* The events of --fail-on in an array or a file. */
-unsigned dti_cast_events(const struct dti_loss *loss);
-
 #endif
