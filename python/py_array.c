@@ -47,8 +47,9 @@ void dti_py_block_drop(struct dti_py_block *block)
         free(block);
 }
 
-struct dti_py_array *dti_py_array_new(struct dti_py_state *state, struct dti_py_dtype *dtype,
-                                      size_t rank, const size_t *shape)
+/* shared: the memory of another Array; NULL: new memory. */
+static struct dti_py_array *new_array(struct dti_py_state *state, struct dti_py_dtype *dtype,
+                                      size_t rank, const size_t *shape, struct dti_py_block *shared)
 {
     size_t bytes = dtype->bytes;
     for (size_t i = 0; i < rank; i++) {
@@ -64,11 +65,11 @@ struct dti_py_array *dti_py_array_new(struct dti_py_state *state, struct dti_py_
         return NULL;
     array->state = state;
     array->dtype = dtype;
-    Py_INCREF(dtype);
+    Py_INCREF((PyObject *)dtype);
     array->rank = (Py_ssize_t)rank;
     array->count = 1;
     array->shape = malloc((2 * rank + 1) * sizeof *array->shape);
-    array->block = new_block(bytes);
+    array->block = shared ? dti_py_block_share(shared) : new_block(bytes);
     if (!array->shape || !array->block) {
         Py_DECREF(array);
         PyErr_NoMemory();
@@ -84,6 +85,12 @@ struct dti_py_array *dti_py_array_new(struct dti_py_state *state, struct dti_py_
         array->count *= (Py_ssize_t)shape[i];
     }
     return array;
+}
+
+struct dti_py_array *dti_py_array_new(struct dti_py_state *state, struct dti_py_dtype *dtype,
+                                      size_t rank, const size_t *shape)
+{
+    return new_array(state, dtype, rank, shape, NULL);
 }
 
 static struct dti_py_array *self_of(PyObject *self)
@@ -124,7 +131,7 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags)
 static PyObject *get_dtype(PyObject *self, void *unused)
 {
     (void)unused;
-    Py_INCREF(self_of(self)->dtype);
+    Py_INCREF((PyObject *)self_of(self)->dtype);
     return (PyObject *)self_of(self)->dtype;
 }
 
@@ -237,10 +244,25 @@ static PyObject *dlpack_device(PyObject *self, PyObject *unused)
     return Py_BuildValue("(ii)", DL_CPU, 0);
 }
 
+/* The same memory as unsigned integers; two of them for a number of 16 bytes. */
 static PyObject *get_codes(PyObject *self, void *unused)
 {
+    static const char *const names[] = {[1] = "uint8", [2] = "uint16", [4] = "uint32",
+                                        [8] = "uint64", [16] = "uint64"};
+    const struct dti_py_array *const array = self_of(self);
     (void)unused;
-    return dti_py_help(self_of(self)->state, "array_codes", "(O)", self);
+    struct dti_py_dtype *const dtype =
+        dti_py_dtype_named(array->state, names[array->dtype->bytes]);
+    size_t shape[DTI_PY_RANK + 1] = {0};
+    for (Py_ssize_t i = 0; i < array->rank; i++)
+        shape[i] = (size_t)array->shape[i];
+    shape[array->rank] = 2;
+    const size_t rank = (size_t)array->rank + (array->dtype->bytes == 16);
+    PyObject *const codes =
+        dtype ? (PyObject *)new_array(array->state, dtype, rank, shape, array->block) : NULL;
+    PyObject *const view = codes ? PyMemoryView_FromObject(codes) : NULL;
+    Py_XDECREF(codes);
+    return view;
 }
 
 static PyGetSetDef attributes[] = {
@@ -270,15 +292,15 @@ static PyMethodDef methods[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "Numbers of a format: codes of one or more bytes each, row-major, without gaps.\n\n"
+    {Py_tp_doc, DTI_PY_SLOT("Numbers of a format: codes of one or more bytes each, row-major, without gaps.\n\n"
                 "Exports its memory by DLPack, and by the buffer protocol as numbers where the "
-                "struct module has a letter for them, else as codes."},
-    {Py_tp_repr, represent},
+                "struct module has a letter for them, else as codes.")},
+    {Py_tp_repr, DTI_PY_SLOT(represent)},
     {Py_tp_getset, attributes},
     {Py_tp_methods, methods},
-    {Py_sq_length, length},
-    {Py_bf_getbuffer, get_buffer},
-    {Py_tp_dealloc, dealloc},
+    {Py_sq_length, DTI_PY_SLOT(length)},
+    {Py_bf_getbuffer, DTI_PY_SLOT(get_buffer)},
+    {Py_tp_dealloc, DTI_PY_SLOT(dealloc)},
     {0, NULL},
 };
 
@@ -383,7 +405,19 @@ PyObject *dti_py_output_finish(struct dti_py_output *output)
     PyObject *const object = output->object;
     if (output->library != DTI_PY_TORCH)
         return object;
-    PyObject *const tensor = dti_py_array_as((struct dti_py_array *)object, DTI_PY_TORCH);
+    struct dti_py_array *const array = (struct dti_py_array *)object;
+    struct dl_exchange *const exchange = array->state->exchange;
+    PyObject *tensor = NULL;
+    if (exchange && exchange->import_managed && array->dtype->dl.bits >= 8) {
+        struct dl_managed_versioned *const managed = dti_py_array_managed(array);
+        void *made = NULL;
+        if (managed && exchange->import_managed(managed, &made) == 0)
+            tensor = made;
+        else
+            PyErr_Clear(); /* a version that does not know the type */
+    }
+    if (!tensor)
+        tensor = dti_py_array_as(array, DTI_PY_TORCH);
     Py_DECREF(object);
     return tensor;
 }

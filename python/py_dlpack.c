@@ -212,6 +212,7 @@ bool dti_py_view_dlpack(struct dti_py_state *state, PyObject *object, struct dti
     struct dl_tensor tensor;
     if (!exchange || !exchange->export_borrowed)
         return open_capsule(state, object, view);
+    state->exchange = exchange;
     if (exchange->export_borrowed(object, &tensor) != 0)
         return false;
     Py_INCREF(object);

@@ -340,14 +340,14 @@ static PyMethodDef methods[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "A number format. dtinfo.dtype(name) gives it; equal formats are the same object."},
-    {Py_tp_repr, represent},
-    {Py_tp_str, spell},
+    {Py_tp_doc, DTI_PY_SLOT("A number format. dtinfo.dtype(name) gives it; equal formats are the same object.")},
+    {Py_tp_repr, DTI_PY_SLOT(represent)},
+    {Py_tp_str, DTI_PY_SLOT(spell)},
     {Py_tp_getset, attributes},
     {Py_tp_methods, methods},
-    {Py_tp_traverse, traverse},
-    {Py_tp_clear, clear},
-    {Py_tp_dealloc, dealloc},
+    {Py_tp_traverse, DTI_PY_SLOT(traverse)},
+    {Py_tp_clear, DTI_PY_SLOT(clear)},
+    {Py_tp_dealloc, DTI_PY_SLOT(dealloc)},
     {0, NULL},
 };
 

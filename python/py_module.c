@@ -80,7 +80,8 @@ static int execute(PyObject *module)
     if (!add_type(module, &dti_py_dtype_spec, &state->dtype_type) ||
         !add_type(module, &dti_py_array_spec, &state->array_type))
         return -1;
-    PyMethodDef *const tables[] = {dti_py_format_functions, dti_py_cast_functions};
+    PyMethodDef *const tables[] = {dti_py_format_functions, dti_py_value_functions,
+                                   dti_py_cast_functions};
     for (size_t i = 0; i < DTI_PY_COUNT(tables); i++)
         if (PyModule_AddFunctions(module, tables[i]) < 0)
             return -1;
@@ -156,7 +157,7 @@ static PyMethodDef functions[] = {
 /* The limited API of 3.11 does not name these slots, and an interpreter older than they are refuses
  * them; their numbers are part of the stable ABI, so that the version at run time decides. */
 enum { MULTIPLE_INTERPRETERS = 3, GIL = 4 };
-static PyModuleDef_Slot slots[] = {{Py_mod_exec, execute}, {0, NULL}, {0, NULL}, {0, NULL}};
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, DTI_PY_SLOT(execute)}, {0, NULL}, {0, NULL}, {0, NULL}};
 
 static void set_slots(void)
 {

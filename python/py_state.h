@@ -29,6 +29,7 @@ struct dti_py_state {
     PyObject *dtypes;  /* text -> Dtype */
     PyObject *kinds;   /* dtype of another library -> address of a struct dti_py_kind */
     PyObject *helpers; /* the module dtinfo._helpers; NULL until needed */
+    struct dl_exchange *exchange; /* torch's, once a tensor came in */
     PyObject *numpy_empty; /* numpy.empty; NULL until needed */
     PyTypeObject *dtype_type, *array_type, *file_type, *writer_type, *quantizer_type;
     struct {
@@ -234,6 +235,9 @@ PyObject *dti_py_dict(struct dti_py_state *state, const struct dti_py_member *ro
 PyObject *dti_py_value(const struct dti_value *value);
 bool dti_py_value_from(PyObject *tuple, struct dti_value *ret);
 #define DTI_PY_COUNT(rows) (sizeof(rows) / sizeof *(rows))
+
+/* A function or a text in a slot of a type. */
+#define DTI_PY_SLOT(thing) ((void *)(uintptr_t)(thing))
 
 /* What each file gives the module. */
 extern PyType_Spec dti_py_dtype_spec, dti_py_array_spec, dti_py_file_spec, dti_py_writer_spec,
