@@ -42,9 +42,15 @@ static struct dti_py_dtype *dtype_of_dl(struct dti_py_state *state, struct dl_ty
     return NULL;
 }
 
-/* padded: codes below 8 bits have a byte each. */
+/* Whether a type is that of a dtype, one number for each element. */
+static bool is_dl(struct dl_type type, const struct dti_py_dtype *dtype)
+{
+    return dtype && dtype->dl.bits == type.bits && dtype->dl.code == type.code && type.lanes == 1;
+}
+
+/* padded: codes below 8 bits have a byte each. expected: its dtype in all likelihood; or NULL. */
 static bool take_tensor(struct dti_py_state *state, const struct dl_tensor *tensor, bool padded,
-                        struct dti_py_view *view)
+                        struct dti_py_dtype *expected, struct dti_py_view *view)
 {
     if (tensor->device.type != DL_CPU && tensor->device.type != DL_CUDA_HOST &&
         tensor->device.type != DL_ROCM_HOST) {
@@ -52,7 +58,8 @@ static bool take_tensor(struct dti_py_state *state, const struct dl_tensor *tens
                         "the array is not in the CPU's memory; copy it there first: x.cpu()");
         return false;
     }
-    struct dti_py_dtype *const dtype = dtype_of_dl(state, tensor->type);
+    struct dti_py_dtype *const dtype =
+        is_dl(tensor->type, expected) ? expected : dtype_of_dl(state, tensor->type);
     if (!dtype)
         return false;
     view->dtype = dtype;
@@ -119,7 +126,7 @@ static bool take_capsule(struct dti_py_state *state, PyObject *capsule, struct d
             return false;
         (void)PyCapsule_SetName(capsule, "used_dltensor_versioned");
         view->read_only = managed->flags & DL_READ_ONLY;
-        return take_tensor(state, &managed->tensor, managed->flags & DL_PADDED, view);
+        return take_tensor(state, &managed->tensor, managed->flags & DL_PADDED, NULL, view);
     }
     if (PyCapsule_IsValid(capsule, "dltensor")) {
         struct dl_managed *const managed = PyCapsule_GetPointer(capsule, "dltensor");
@@ -127,7 +134,7 @@ static bool take_capsule(struct dti_py_state *state, PyObject *capsule, struct d
         if (!view->holder)
             return false;
         (void)PyCapsule_SetName(capsule, "used_dltensor");
-        return take_tensor(state, &managed->tensor, false, view);
+        return take_tensor(state, &managed->tensor, false, NULL, view);
     }
     PyErr_SetString(PyExc_TypeError, "__dlpack__() gave no capsule of DLPack");
     return false;
@@ -183,11 +190,12 @@ struct dl_exchange *dti_py_exchange(struct dti_py_state *state, PyObject *type)
 
 /* Whether a tensor of torch is what its memory says: without a gradient to lose, and not a view
  * whose numbers are conjugated or negated when they are read. */
-static bool plain_tensor(struct dti_py_state *state, PyObject *object)
+static bool plain_tensor(struct dti_py_state *state, PyObject *object, bool complex)
 {
     PyObject *const grad = PyObject_GetAttr(object, state->names.requires_grad);
-    PyObject *const conj = grad ? PyObject_CallMethodObjArgs(object, state->names.is_conj, NULL) : NULL;
-    PyObject *const neg = conj ? PyObject_CallMethodObjArgs(object, state->names.is_neg, NULL) : NULL;
+    PyObject *const conj =
+        grad && complex ? PyObject_CallMethodObjArgs(object, state->names.is_conj, NULL) : NULL;
+    PyObject *const neg = grad && (conj || !complex) ? PyObject_CallMethodObjArgs(object, state->names.is_neg, NULL) : NULL;
     if (neg && grad == Py_True)
         PyErr_SetString(PyExc_ValueError,
                         "the tensor requires a gradient, which dtinfo cannot follow; detach it "
@@ -206,7 +214,7 @@ bool dti_py_view_dlpack(struct dti_py_state *state, PyObject *object, struct dti
 {
     if (!kind)
         return open_capsule(state, object, view);
-    if (!plain_tensor(state, object))
+    if (!plain_tensor(state, object, !kind->dtype || kind->dtype->kind == DTI_KIND_COMPLEX))
         return false;
     struct dl_exchange *const exchange = dti_py_exchange(state, (PyObject *)Py_TYPE(object));
     struct dl_tensor tensor;
@@ -217,7 +225,7 @@ bool dti_py_view_dlpack(struct dti_py_state *state, PyObject *object, struct dti
         return false;
     Py_INCREF(object);
     view->holder = object;
-    return take_tensor(state, &tensor, false, view);
+    return take_tensor(state, &tensor, false, kind->dtype, view);
 }
 
 /* Out: the deleter gives the memory back, from any thread and without Python. */

@@ -112,6 +112,9 @@ struct dti_py_dtype *dti_py_dtype_of_format(struct dti_py_state *state,
 
 struct dti_py_dtype *dti_py_dtype_named(struct dti_py_state *state, const char *name)
 {
+    PyObject *const known = PyDict_GetItemString(state->dtypes, name);
+    if (known)
+        return (struct dti_py_dtype *)known;
     const struct dti_format *format;
     struct dti_error error;
     if (dti_format_find(state->context, name, &format, NULL, &error) == DTI_OK)

@@ -9,3 +9,22 @@ from ._errors import (ArgumentError, DataError, Error, TensorNotFoundError, Unav
 
 if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(after_in_child=_dtinfo._renew)
+
+# Loaded when first used.
+_LAZY = {name: module for module, names in {
+    "_api": ("bits", "cast_value", "finfo", "iinfo"),
+    "_results": ("Bits", "CastReport", "CastValue", "Difference", "Stats"),
+}.items() for name in names}
+
+
+def __getattr__(name):
+    if name not in _LAZY:
+        raise AttributeError("module 'dtinfo' has no attribute '%s'" % name)
+    from importlib import import_module
+    value = getattr(import_module("." + _LAZY[name], __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted(set(globals()) | set(_LAZY))
