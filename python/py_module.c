@@ -78,10 +78,13 @@ static int execute(PyObject *module)
     DTI_PY_NAMES(INTERN)
 #undef INTERN
     if (!add_type(module, &dti_py_dtype_spec, &state->dtype_type) ||
-        !add_type(module, &dti_py_array_spec, &state->array_type))
+        !add_type(module, &dti_py_array_spec, &state->array_type) ||
+        !add_type(module, &dti_py_file_spec, &state->file_type) ||
+        !add_type(module, &dti_py_writer_spec, &state->writer_type))
         return -1;
     PyMethodDef *const tables[] = {dti_py_format_functions, dti_py_value_functions,
-                                   dti_py_cast_functions};
+                                   dti_py_cast_functions,   dti_py_file_functions,
+                                   dti_py_writer_functions};
     for (size_t i = 0; i < DTI_PY_COUNT(tables); i++)
         if (PyModule_AddFunctions(module, tables[i]) < 0)
             return -1;
@@ -99,7 +102,6 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->array_type);
     Py_VISIT(state->file_type);
     Py_VISIT(state->writer_type);
-    Py_VISIT(state->quantizer_type);
     return 0;
 }
 
@@ -116,7 +118,6 @@ static int clear(PyObject *module)
     Py_CLEAR(state->array_type);
     Py_CLEAR(state->file_type);
     Py_CLEAR(state->writer_type);
-    Py_CLEAR(state->quantizer_type);
 #define DROP(name, text) Py_CLEAR(state->names.name);
     DTI_PY_NAMES(DROP)
 #undef DROP

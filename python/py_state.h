@@ -31,7 +31,7 @@ struct dti_py_state {
     PyObject *helpers; /* the module dtinfo._helpers; NULL until needed */
     struct dl_exchange *exchange; /* torch's, once a tensor came in */
     PyObject *numpy_empty; /* numpy.empty; NULL until needed */
-    PyTypeObject *dtype_type, *array_type, *file_type, *writer_type, *quantizer_type;
+    PyTypeObject *dtype_type, *array_type, *file_type, *writer_type;
     struct {
 #define DTI_PY_MEMBER(name, text) PyObject *name;
         DTI_PY_NAMES(DTI_PY_MEMBER)
@@ -156,6 +156,9 @@ PyObject *dti_py_refuse(struct dti_py_state *state, enum dti_status status, cons
 bool dti_py_pause(size_t bytes);
 void dti_py_resume(bool paused);
 
+/* Takes a lock, and lets other threads run while it waits. */
+void dti_py_lock(PyThread_type_lock lock);
+
 /* Arguments: a row for each parameter, in the order of their positions. */
 enum dti_py_take {
     DTI_PY_OBJECT, /* PyObject *, borrowed; NULL if absent */
@@ -240,10 +243,9 @@ bool dti_py_value_from(PyObject *tuple, struct dti_value *ret);
 #define DTI_PY_SLOT(thing) ((void *)(uintptr_t)(thing))
 
 /* What each file gives the module. */
-extern PyType_Spec dti_py_dtype_spec, dti_py_array_spec, dti_py_file_spec, dti_py_writer_spec,
-    dti_py_quantizer_spec;
+extern PyType_Spec dti_py_dtype_spec, dti_py_array_spec, dti_py_file_spec, dti_py_writer_spec;
 extern PyMethodDef dti_py_format_functions[], dti_py_value_functions[], dti_py_cast_functions[],
     dti_py_measure_functions[], dti_py_block_functions[], dti_py_calc_functions[],
-    dti_py_file_functions[];
+    dti_py_file_functions[], dti_py_writer_functions[], dti_py_rewrite_functions[];
 
 #endif
