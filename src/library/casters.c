@@ -43,6 +43,16 @@ static bool goes_one_by_one(const struct dti_plan *plan)
     return false;
 }
 
+/* In elements of the request. */
+static size_t small_of(const struct dti_caster *caster)
+{
+    if (!caster->on_cpu)
+        return 0;
+    return goes_one_by_one(caster->plan)
+               ? SMALL_STEPS
+               : (size_t)SMALL_BYTES * 8 / (caster->src_bits + caster->dst_bits);
+}
+
 static size_t most_of(const struct dti_caster *caster)
 {
     const unsigned bits = caster->src_bits > caster->dst_bits ? caster->src_bits : caster->dst_bits;
@@ -55,10 +65,10 @@ static enum dti_status fill(struct dti_caster *caster, struct dti_error *reterr)
     struct dti_context *const context = caster->context;
     const struct dti_request *const request = &caster->request;
     struct dti_request planned = *request;
-    planned.uncounted = context->runner == NULL;
+    planned.uncounted = caster->on_cpu;
     enum dti_status status = dti_plan_new(&caster->plan, &planned, context->level, reterr);
     const char *why;
-    if (status == DTI_OK && context->runner) {
+    if (status == DTI_OK && !caster->on_cpu) {
         atomic_store(&caster->counting, caster->plan);
         status = dti_plan_set_runner(caster->plan, context->runner, &why, reterr);
     }
@@ -67,24 +77,23 @@ static enum dti_status fill(struct dti_caster *caster, struct dti_error *reterr)
     caster->src_bits = dti_format_stored_bits(&request->src, &request->src_layout);
     caster->dst_bits = dti_format_stored_bits(&request->cast.dst, &request->dst_layout);
     caster->most = most_of(caster);
-    caster->small = context->runner ? 0
-                    : goes_one_by_one(caster->plan)
-                        ? SMALL_STEPS
-                        : 8 * (size_t)SMALL_BYTES / (caster->src_bits + caster->dst_bits);
+    caster->small = small_of(caster);
     (void)dti_plan_describe_device(caster->plan, caster->kernels);
     return DTI_OK;
 }
 
-static enum dti_status make(struct dti_context *context, const struct dti_request *request,
-                            unsigned parts, struct dti_caster **ret, struct dti_error *reterr)
+/* `as` has the request, the parts and where to run. */
+static enum dti_status make(struct dti_context *context, const struct dti_caster *as,
+                            struct dti_caster **ret, struct dti_error *reterr)
 {
     struct dti_caster *const caster = dti_calloc(1, sizeof *caster);
     if (!caster)
         return dti_no_memory(reterr);
     caster->self = caster;
     caster->context = context;
-    caster->request = *request;
-    caster->parts = parts;
+    caster->request = as->request;
+    caster->parts = as->parts;
+    caster->on_cpu = as->on_cpu;
     atomic_init(&caster->uses, 1);
     atomic_init(&caster->counting, NULL);
     const enum dti_status status = fill(caster, reterr);
@@ -95,9 +104,9 @@ static enum dti_status make(struct dti_context *context, const struct dti_reques
     return status;
 }
 
-static struct dti_caster **set_of(struct dti_context *context, const struct dti_request *request)
+static struct dti_caster **set_of(struct dti_context *context, const struct dti_caster *as)
 {
-    return context->kept[dti_request_hash(request) % DTI_KEPT_SETS];
+    return context->kept[dti_request_hash(&as->request) % DTI_KEPT_SETS];
 }
 
 /* Moves a way of a set to its front. */
@@ -108,13 +117,13 @@ static void to_front(struct dti_caster **set, size_t way)
     set[0] = front;
 }
 
-/* One more use of the caster that the context keeps for a request; NULL: there is none. With the
+/* One more use of the caster that the context keeps for this cast; NULL: there is none. With the
  * context's lock. */
-static struct dti_caster *find(struct dti_caster **set, const struct dti_request *request,
-                               unsigned parts)
+static struct dti_caster *find(struct dti_caster **set, const struct dti_caster *as)
 {
     for (size_t i = 0; i < DTI_KEPT_WAYS && set[i]; i++) {
-        if (set[i]->parts == parts && dti_request_equal(&set[i]->request, request)) {
+        if (set[i]->parts == as->parts && set[i]->on_cpu == as->on_cpu &&
+            dti_request_equal(&set[i]->request, &as->request)) {
             to_front(set, i);
             (void)atomic_fetch_add_explicit(&set[0]->uses, 1, memory_order_relaxed);
             return set[0];
@@ -123,14 +132,14 @@ static struct dti_caster *find(struct dti_caster **set, const struct dti_request
     return NULL;
 }
 
-/* Keeps a new caster, unless another thread was faster; *ret_gone: one that is not used any
- * more. */
+/* Keeps a new caster, unless another thread was faster; *ret_gone: one that the context does not
+ * keep any more. */
 static struct dti_caster *keep(struct dti_context *context, struct dti_caster *caster,
                                struct dti_caster **ret_gone)
 {
-    struct dti_caster **const set = set_of(context, &caster->request);
+    struct dti_caster **const set = set_of(context, caster);
     (void)pthread_mutex_lock(&context->lock);
-    struct dti_caster *ret = find(set, &caster->request, caster->parts);
+    struct dti_caster *ret = find(set, caster);
     *ret_gone = ret ? caster : set[DTI_KEPT_WAYS - 1];
     if (!ret) {
         ret = caster;
@@ -142,22 +151,23 @@ static struct dti_caster *keep(struct dti_context *context, struct dti_caster *c
     return ret;
 }
 
-enum dti_status dti_caster_new(struct dti_caster **ret, struct dti_context *context,
-                               const struct dti_cast_spec *spec, struct dti_error *reterr)
+enum dti_status dti_caster_take(struct dti_caster **ret, struct dti_context *context,
+                                const struct dti_cast_spec *spec, bool on_cpu,
+                                struct dti_error *reterr)
 {
-    struct dti_request request;
-    unsigned parts;
-    enum dti_status status = dti_cast_request_take(spec, &request, &parts, reterr);
+    struct dti_caster as;
+    enum dti_status status = dti_cast_request_take(spec, &as.request, &as.parts, reterr);
     if (status != DTI_OK)
         return status;
+    as.on_cpu = on_cpu || !context->runner;
     (void)pthread_mutex_lock(&context->lock);
-    struct dti_caster *caster = find(set_of(context, &request), &request, parts);
+    struct dti_caster *caster = find(set_of(context, &as), &as);
     (void)pthread_mutex_unlock(&context->lock);
     if (!caster) {
         struct dti_call call;
         struct dti_caster *gone = NULL;
         dti_call_begin(&call, context);
-        status = make(context, &request, parts, &caster, reterr);
+        status = make(context, &as, &caster, reterr);
         if (status == DTI_OK)
             caster = keep(context, caster, &gone);
         if (gone && drop(gone))
@@ -167,6 +177,12 @@ enum dti_status dti_caster_new(struct dti_caster **ret, struct dti_context *cont
     if (status == DTI_OK)
         *ret = caster;
     return status;
+}
+
+enum dti_status dti_caster_new(struct dti_caster **ret, struct dti_context *context,
+                               const struct dti_cast_spec *spec, struct dti_error *reterr)
+{
+    return dti_caster_take(ret, context, spec, false, reterr);
 }
 
 void dti_caster_free(struct dti_caster *caster)

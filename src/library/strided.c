@@ -177,7 +177,7 @@ static enum dti_status run_rows(const struct strided *job, size_t begin, size_t 
     struct place place = place_of(job, begin);
     enum dti_status status = DTI_OK;
     for (size_t at = begin; at < begin + count && status == DTI_OK; at += n) {
-        status = dti_plan_run(job->plan, job->dst + dti_tile_bytes(at * parts, bits), place.from,
+        status = dti_plan_run(job->plan, job->dst + dti_array_bytes(at * parts, bits), place.from,
                               n * parts, at * parts, job->stores, NULL, reterr);
         move(job, &place, last, n);
     }
@@ -191,7 +191,7 @@ static enum dti_status run_block(const struct strided *job, unsigned char *buffe
     if (job->direct)
         return run_rows(job, begin, count, reterr);
     gather_block(job, buffer, begin, count);
-    return dti_plan_run(job->plan, job->dst + dti_tile_bytes(begin * parts, bits), buffer,
+    return dti_plan_run(job->plan, job->dst + dti_array_bytes(begin * parts, bits), buffer,
                         count * parts, begin * parts, job->stores, loss, reterr);
 }
 
