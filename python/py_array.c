@@ -47,9 +47,9 @@ void dti_py_block_drop(struct dti_py_block *block)
         free(block);
 }
 
-/* shared: the memory of another Array; NULL: new memory. */
-static struct dti_py_array *new_array(struct dti_py_state *state, struct dti_py_dtype *dtype,
-                                      size_t rank, const size_t *shape, struct dti_py_block *shared)
+struct dti_py_array *dti_py_array_shared(struct dti_py_state *state, struct dti_py_dtype *dtype,
+                                         size_t rank, const size_t *shape,
+                                         struct dti_py_block *shared)
 {
     size_t bytes = dtype->bytes;
     for (size_t i = 0; i < rank; i++) {
@@ -90,7 +90,7 @@ static struct dti_py_array *new_array(struct dti_py_state *state, struct dti_py_
 struct dti_py_array *dti_py_array_new(struct dti_py_state *state, struct dti_py_dtype *dtype,
                                       size_t rank, const size_t *shape)
 {
-    return new_array(state, dtype, rank, shape, NULL);
+    return dti_py_array_shared(state, dtype, rank, shape, NULL);
 }
 
 static struct dti_py_array *self_of(PyObject *self)
@@ -259,7 +259,7 @@ static PyObject *get_codes(PyObject *self, void *unused)
     shape[array->rank] = 2;
     const size_t rank = (size_t)array->rank + (array->dtype->bytes == 16);
     PyObject *const codes =
-        dtype ? (PyObject *)new_array(array->state, dtype, rank, shape, array->block) : NULL;
+        dtype ? (PyObject *)dti_py_array_shared(array->state, dtype, rank, shape, array->block) : NULL;
     PyObject *const view = codes ? PyMemoryView_FromObject(codes) : NULL;
     Py_XDECREF(codes);
     return view;

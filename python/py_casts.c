@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * cast(): arrays, and numbers of Python, which Python's part sends one by one. */
-#include <string.h>
-
 #include "py_state.h"
 
 struct cast_arguments {
@@ -158,52 +156,6 @@ static PyObject *cast(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
                                   : cast_array(state, &given);
 }
 
-/* Codes as an Array, without a look at them: a copy. */
-static PyObject *from_codes(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
-                            PyObject *kwnames)
-{
-    struct dti_py_state *const state = dti_py_state_of(module);
-    struct cast_arguments given = {.policies = DTI_PY_POLICIES};
-    static const struct dti_py_parameter rows[] = {
-        {"codes", DTI_PY_OBJECT, offsetof(struct cast_arguments, array), NULL},
-        {"dtype", DTI_PY_DTYPE, offsetof(struct cast_arguments, dtype), NULL},
-        {"shape", DTI_PY_OBJECT, offsetof(struct cast_arguments, out), NULL},
-    };
-    static const struct dti_py_signature signature = {"from_codes", rows, DTI_PY_COUNT(rows), 2, 3};
-    if (!dti_py_arguments(state, &signature, args, nargs, kwnames, &given))
-        return NULL;
-    struct dti_py_view view;
-    if (!given.array || !given.dtype || !dti_py_view_open(state, given.array, given.dtype, &view)) {
-        if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_TypeError, "from_codes() needs codes and a dtype, not None");
-        return NULL;
-    }
-    size_t shape[DTI_PY_RANK], rank = view.rank, count = 1;
-    const Py_ssize_t sizes = given.out ? PySequence_Size(given.out) : 0;
-    bool fine = dti_py_view_straighten(&view) && sizes >= 0 && sizes <= DTI_PY_RANK;
-    if (!given.out)
-        memcpy(shape, view.shape, sizeof shape);
-    for (Py_ssize_t i = 0; fine && i < sizes; i++) {
-        PyObject *const item = PySequence_GetItem(given.out, i);
-        shape[i] = item ? PyLong_AsSize_t(item) : 0;
-        Py_XDECREF(item);
-        fine = !PyErr_Occurred() && (shape[i] == 0 || count <= SIZE_MAX / shape[i]);
-        count *= shape[i];
-    }
-    if (given.out)
-        rank = (size_t)sizes;
-    if (fine && given.out && count != view.count)
-        fine = false;
-    if (!fine && !PyErr_Occurred())
-        PyErr_SetString(PyExc_ValueError, "the shape does not have that many elements");
-    struct dti_py_array *const array =
-        fine ? dti_py_array_new(state, given.dtype, rank, shape) : NULL;
-    if (array)
-        memcpy(array->codes, view.data, view.count * given.dtype->bytes);
-    dti_py_view_close(&view);
-    return (PyObject *)array;
-}
-
 static PyObject *kernels(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
                          PyObject *kwnames)
 {
@@ -256,8 +208,5 @@ PyMethodDef dti_py_cast_functions[] = {
     {"kernels", FAST(kernels),
      "kernels($module, src, dtype, *, " POLICIES ")\n--\n\n"
      "The functions that a cast of arrays uses here, as text: 'fp32_to_bf16_avx512'."},
-    {"from_codes", FAST(from_codes),
-     "from_codes($module, codes, dtype, shape=None)\n--\n\n"
-     "An Array with these codes, which are integers or bytes of the dtype's width: a copy."},
     {NULL, NULL, 0, NULL},
 };

@@ -82,9 +82,11 @@ static int execute(PyObject *module)
         !add_type(module, &dti_py_file_spec, &state->file_type) ||
         !add_type(module, &dti_py_writer_spec, &state->writer_type))
         return -1;
-    PyMethodDef *const tables[] = {dti_py_format_functions, dti_py_value_functions,
-                                   dti_py_cast_functions,   dti_py_file_functions,
-                                   dti_py_writer_functions};
+    PyMethodDef *const tables[] = {
+        dti_py_format_functions, dti_py_value_functions, dti_py_cast_functions,
+        dti_py_measure_functions, dti_py_block_functions, dti_py_calc_functions,
+        dti_py_file_functions, dti_py_writer_functions, dti_py_made_functions,
+    };
     for (size_t i = 0; i < DTI_PY_COUNT(tables); i++)
         if (PyModule_AddFunctions(module, tables[i]) < 0)
             return -1;

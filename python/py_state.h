@@ -124,6 +124,10 @@ void dti_py_output_drop(struct dti_py_output *output);
 
 struct dti_py_array *dti_py_array_new(struct dti_py_state *state, struct dti_py_dtype *dtype,
                                       size_t rank, const size_t *shape);
+/* The same with the memory of another Array, which must be as long; NULL: new memory. */
+struct dti_py_array *dti_py_array_shared(struct dti_py_state *state, struct dti_py_dtype *dtype,
+                                         size_t rank, const size_t *shape,
+                                         struct dti_py_block *shared);
 /* The tensor or array of another library with the memory of *array, or a new reference to it. */
 PyObject *dti_py_array_as(struct dti_py_array *array, enum dti_py_library library);
 PyObject *dti_py_array_dlpack(struct dti_py_array *array, bool versioned);
@@ -246,6 +250,7 @@ bool dti_py_value_from(PyObject *tuple, struct dti_value *ret);
 extern PyType_Spec dti_py_dtype_spec, dti_py_array_spec, dti_py_file_spec, dti_py_writer_spec;
 extern PyMethodDef dti_py_format_functions[], dti_py_value_functions[], dti_py_cast_functions[],
     dti_py_measure_functions[], dti_py_block_functions[], dti_py_calc_functions[],
-    dti_py_file_functions[], dti_py_writer_functions[], dti_py_rewrite_functions[];
+    dti_py_file_functions[], dti_py_writer_functions[], dti_py_rewrite_functions[],
+    dti_py_made_functions[];
 
 #endif

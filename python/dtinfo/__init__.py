@@ -3,7 +3,8 @@
 import os as _os
 
 from . import _dtinfo
-from ._dtinfo import (Array, Dtype, __version__, cast, dtype, dtypes, from_codes, holds, kernels, machine, stacks)
+from ._dtinfo import (Array, Dtype, __version__, cast, dtype, dtypes, from_codes, holds, kernels, machine, stacks,
+                      stats)
 from ._errors import (ArgumentError, DataError, Error, TensorNotFoundError, UnavailableError, UnknownDtypeError,
                       WriteError)
 
@@ -12,8 +13,11 @@ if hasattr(_os, "register_at_fork"):
 
 # Loaded when first used.
 _LAZY = {name: module for module, names in {
-    "_api": ("bits", "cast_value", "finfo", "iinfo"),
-    "_results": ("Bits", "CastReport", "CastValue", "Difference", "Stats"),
+    "_api": ("Quantized", "bits", "blocks", "calc", "cast_value", "compare", "dequantize", "quantize"),
+    "_files": ("File", "FileMissingError", "Tensor", "Writer", "open", "save"),
+    "_results": ("Bits", "BlockFormat", "CalcReport", "CastReport", "CastValue", "Difference", "QuantizeReport", "Stats",
+                 "finfo", "iinfo"),
+    "_torch": ("torch_hook",),
 }.items() for name in names}
 
 

@@ -146,6 +146,16 @@ def cast_report(facts, src, dst):
     return CastReport(facts, src, dst)
 
 
+def stats(facts, own, raw, shape):
+    from ._results import Stats
+    return Stats(facts, own, raw, shape)
+
+
+def difference(facts, a, b):
+    from ._results import Difference
+    return Difference(facts, a, b)
+
+
 def _flatten(values, numbers, depth):
     """Appends the numbers of nested lists, and returns their shape."""
     if not isinstance(values, (list, tuple)):

@@ -60,9 +60,9 @@ class CastReport(Record):
 class Stats(Record):
     """Statistics of an array."""
 
-    def __init__(self, facts, dtype, fitting):
+    def __init__(self, facts, dtype, fitting, shape):
         super().__init__(facts)
-        self.dtype, self._fitting = dtype, fitting
+        self.dtype, self.shape, self._fitting = dtype, shape, fitting
         for word in ("min", "max", "absmax"):
             setattr(self, word, number(facts[word]) if self.finite else None)
 
@@ -111,6 +111,52 @@ class Difference(Record):
                 ("max error", real(self.max_absolute) + " at %d" % self.max_index),
                 ("max relative", real(self.max_relative)), ("max ulp", real(self.max_ulp)),
                 ("root mean square", real(self.root_mean_square)), ("SQNR", "%.2f dB" % self.sqnr_db)]
+
+
+class QuantizeReport(Record):
+    """What quantization lost: the error of dequantized - given, and counts of numbers that were clipped or special."""
+
+    def __init__(self, facts, format):
+        super().__init__(facts)
+        self.format = format
+
+    def _title(self):
+        return "%s, %s elements" % (self.format, count(self.elements))
+
+    def _rows(self):
+        rows = [(word, count(getattr(self, word))) for word in ("inexact", "clipped", "special")
+                if getattr(self, word) or word == "inexact"]
+        return rows + [("max error", real(self.max_absolute) + " at %d" % self.max_index),
+                       ("root mean square", real(self.root_mean_square)), ("SQNR", "%.2f dB" % self.sqnr_db)]
+
+
+class CalcReport(Record):
+    """What went wrong in an expression: counts, and `first`, the first of it in words."""
+
+    def _title(self):
+        return "%s: %s roundings" % (self.format, count(self.roundings))
+
+    def _rows(self):
+        rows = [(word.replace("_", " "), count(getattr(self, word)))
+                for word in ("overflows", "nans", "divisions_by_zero", "to_zero", "subnormals", "absorbed",
+                             "cancellations") if getattr(self, word)]
+        if self.first:
+            rows.append(("first", self.first))
+        if self.has_truth:
+            rows.append(("not the true value", "%s, max relative error %s" % (count(self.different),
+                                                                             real(self.max_relative))))
+        return rows
+
+
+class BlockFormat(Record):
+    """A block format, or a type of GGUF."""
+
+    def _title(self):
+        return "%s: %s" % (self.name, self.summary or "type of GGUF")
+
+    def _rows(self):
+        rows = [("block", "%d elements, %d bytes" % (self.length, self.bytes))] if self.length else []
+        return rows + [(word, str(getattr(self, word))) for word in ("code", "scale") if getattr(self, word)]
 
 
 _INFO_VALUES = ("max", "lowest", "smallest_normal", "smallest_subnormal", "eps", "epsneg")
