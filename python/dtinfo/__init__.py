@@ -3,7 +3,7 @@
 import os as _os
 
 from . import _dtinfo
-from ._dtinfo import (Array, Dtype, __version__, cast, dtype, dtypes, from_codes, holds, kernels, machine, stacks,
+from ._dtinfo import (Array, Dtype, __version__, cast, dtype, dtypes, empty, from_codes, holds, kernels, machine, stacks,
                       stats)
 from ._errors import (ArgumentError, DataError, Error, TensorNotFoundError, UnavailableError, UnknownDtypeError,
                       WriteError)

@@ -58,7 +58,7 @@ _WORDS = {
     "replace_again": "run it again with force=True",
     "other_output": "give another output",
     "remove_file": "remove it, or give another output",
-    "say_kind": "src= gives the dtype of raw codes",
+    "say_kind": "dtinfo.from_codes() takes raw codes",
     "accept_trailing": "lenient=True reads it anyway",
     "read_rest": "lenient=True reads the rest of the file",
     "assume_other": "assume= overrides it",

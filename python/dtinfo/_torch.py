@@ -39,21 +39,17 @@ class torch_hook:
     """
 
     def __init__(self, model, dtype, *, gradients=True):
-        self.dtype, self.first, self._handles = _dtinfo.dtype(dtype), None, []
-        for name, module in model.named_modules():
-            self._handles.append(module.register_forward_hook(self._forward(name)))
-            if gradients:
-                self._handles.append(module.register_full_backward_hook(self._backward(name)))
+        self.dtype, self.first = _dtinfo.dtype(dtype), None
+        self._gradients = gradients
+        self._handles = [module.register_forward_hook(self._forward(name)) for name, module in model.named_modules()]
 
     def _forward(self, name):
         def hook(module, inputs, output):
             self._look(name, "input", inputs)
             self._look(name, "output", output)
-        return hook
-
-    def _backward(self, name):
-        def hook(module, inputs, outputs):
-            self._look(name, "gradient", outputs)
+            for tensor in output if isinstance(output, (tuple, list)) else (output,):
+                if self._gradients and getattr(tensor, "requires_grad", False):
+                    tensor.register_hook(lambda gradient: self._look(name, "gradient", gradient))
         return hook
 
     def _look(self, name, place, tensors):
