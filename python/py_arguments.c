@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Arguments of functions, from rows; and errors, which become exceptions in Python. */
+#include "py_state.h" /* Python.h comes before all others */
+
 #include <stdarg.h>
 #include <string.h>
 
 #include "core/code/policies.def"
-#include "py_state.h"
 
 #define WORD(value, word) {value, word},
 #define ROW(value, word, help) {value, word},

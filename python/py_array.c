@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * dtinfo.Array, and arrays that go out as those of numpy and torch. */
+#include "py_state.h" /* Python.h comes before all others */
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "py_state.h"
 
 #ifdef __linux__
 #include <sys/mman.h>

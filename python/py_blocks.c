@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * quantize() and dequantize(): an array becomes parts, and parts an array. */
-#include <string.h>
+#include "py_state.h" /* Python.h comes before all others */
 
-#include "py_state.h"
+#include <string.h>
 
 struct block_arguments {
     PyObject *array, *shape, *parts;

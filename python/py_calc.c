@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * calc(): expressions over arrays. */
-#include <string.h>
+#include "py_state.h" /* Python.h comes before all others */
 
-#include "py_state.h"
+#include <string.h>
 
 enum { OPERANDS = 64 };
 

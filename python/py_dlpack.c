@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * DLPack in both directions: tensors that come in, and Arrays that go out. */
+#include "py_state.h" /* Python.h comes before all others */
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "py_state.h"
 
 static struct dti_py_dtype *dtype_of_dl(struct dti_py_state *state, struct dl_type type)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * dtinfo.Dtype: a number format, and what other libraries call it. */
+#include "py_state.h" /* Python.h comes before all others */
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "py_state.h"
 
 /* Types of DLPack that have no rule; the others follow from kind and width. */
 static const struct {

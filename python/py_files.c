@@ -2,9 +2,9 @@
  *
  * Files of tensors that are read. A file of the library serves one thread at a time: each File has
  * a lock, which a thread waits for without the interpreter's. */
-#include <string.h>
+#include "py_state.h" /* Python.h comes before all others */
 
-#include "py_state.h"
+#include <string.h>
 
 struct file_object {
     PyObject_HEAD struct dti_py_state *state;

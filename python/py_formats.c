@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * What formats can hold, and structs of the library as dicts. */
-#include <string.h>
+#include "py_state.h" /* Python.h comes before all others */
 
-#include "py_state.h"
+#include <string.h>
 
 PyObject *dti_py_value(const struct dti_value *value)
 {

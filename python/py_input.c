@@ -6,11 +6,11 @@
  * for libraries that we do not know. numpy cannot export those by DLPack (nor arrays that are not
  * native-endian), and its buffers cost 40 ns where a capsule costs 100 and its interface 1800: for
  * numpy, whose dtype we read by name, the buffer protocol comes first. */
+#include "py_state.h" /* Python.h comes before all others */
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "py_state.h"
 
 bool dti_py_view_set(struct dti_py_view *view, const void *data, size_t rank,
                      const Py_ssize_t *shape, const Py_ssize_t *strides, Py_ssize_t unit)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Arrays that are made of codes, or for codes, without a cast. */
-#include <string.h>
+#include "py_state.h" /* Python.h comes before all others */
 
-#include "py_state.h"
+#include <string.h>
 
 struct made_arguments {
     PyObject *codes, *shape;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * stats() and compare() of arrays. */
-#include <string.h>
+#include "py_state.h" /* Python.h comes before all others */
 
-#include "py_state.h"
+#include <string.h>
 
 struct measure_arguments {
     PyObject *a, *b;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Single numbers: text, value and code, as tuples that Python's part turns into fractions. */
-#include <string.h>
+#include "py_state.h" /* Python.h comes before all others */
 
-#include "py_state.h"
+#include <string.h>
 
 struct value_arguments {
     PyObject *value; /* a str, or a tuple of dti_py_value() */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * New files of tensors. */
-#include <string.h>
+#include "py_state.h" /* Python.h comes before all others */
 
-#include "py_state.h"
+#include <string.h>
 
 struct writer_object {
     PyObject_HEAD struct dti_py_state *state;
