@@ -302,7 +302,8 @@ class CastValue(Bits):
             self._errors(facts)
 
     def _errors(self, facts):
-        self.error, self.ulps = number(facts["error"]), number(facts["ulps"])
+        self.error, ulps = number(facts["error"]), number(facts["ulps"])
+        self.ulps = None if ulps is None else abs(ulps)
         if self.given is not None:
             self.error = Fraction(self.stored) - Fraction(self.given)
             self.relative = abs(self.error) / abs(Fraction(self.given)) if self.given else None
