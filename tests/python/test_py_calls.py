@@ -19,7 +19,7 @@ try:
 except ImportError:
     np = None
 
-CALLS = 50000 if os.environ.get("DTI_TEST_QUICK") else 1000000
+CALLS = 20000 if os.environ.get("DTI_TEST_QUICK") else 1000000
 
 
 def resident():
@@ -37,13 +37,9 @@ def refused(call):
 
 
 class Leaks(unittest.TestCase):
-    def steady(self, call, calls, watched=()):
-        """Makes many calls, and expects memory and reference counts to stay."""
-        for _ in range(1000):
-            call()
-        gc.collect()
-        counts = [sys.getrefcount(thing) for thing in watched]
-        memory = resident()
+    def traced(self, call):
+        """How many bytes the interpreter allocates in 1000 calls and keeps. Its own tables grow now and then: a leak
+        shows every time."""
         tracemalloc.start()
         call()
         before = tracemalloc.get_traced_memory()[0]
@@ -52,7 +48,16 @@ class Leaks(unittest.TestCase):
         gc.collect()
         grown = tracemalloc.get_traced_memory()[0] - before
         tracemalloc.stop()
-        self.assertLess(grown, 20000)
+        return grown
+
+    def steady(self, call, calls, watched=()):
+        """Makes many calls, and expects memory and reference counts to stay."""
+        for _ in range(1000):
+            call()
+        gc.collect()
+        counts = [sys.getrefcount(thing) for thing in watched]
+        memory = resident()
+        self.assertLess(min(self.traced(call) for _ in range(3)), 5000)
         for _ in range(calls):
             call()
         gc.collect()
