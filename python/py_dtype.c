@@ -212,10 +212,15 @@ PyObject *dti_py_dtype_in(struct dti_py_dtype *dtype, enum dti_py_library librar
     PyObject **const place = library == DTI_PY_NUMPY ? &dtype->numpy : &dtype->torch;
     if (library == DTI_PY_OWN)
         return Py_None;
-    if (!*place)
-        *place = dti_py_help(dtype->state, "native", "(si)", dti_format_name(dtype->format),
-                             (int)library);
-    return *place;
+    if (*place)
+        return *place;
+    PyObject *const found = dti_py_help(dtype->state, "native", "(si)",
+                                        dti_format_name(dtype->format), (int)library);
+    if (found == Py_NotImplemented) { /* ask again */
+        Py_DECREF(found);
+        return Py_None;
+    }
+    return *place = found;
 }
 
 static struct dti_py_dtype *self_of(PyObject *self)
@@ -330,7 +335,7 @@ static PyGetSetDef attributes[] = {
     {"bits", get_bits, NULL, "Bits of a code.", NULL},
     {"itemsize", get_itemsize, NULL, "Bytes of an element of an array.", NULL},
     {"numpy", get_numpy, NULL, "The dtype of numpy or ml_dtypes; None if they have none.", NULL},
-    {"torch", get_torch, NULL, "The dtype of torch; None if it has none.", NULL},
+    {"torch", get_torch, NULL, "The dtype of torch; None if it has none, or is not imported.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -43,6 +43,10 @@ class TensorNotFoundError(Error, KeyError):
     """No tensor of that name in the file."""
 
 
+# Python names exceptions in tracebacks by their module.
+for _class in (Error, ArgumentError, UnknownDtypeError, DataError, WriteError, UnavailableError, TensorNotFoundError):
+    _class.__module__ = "dtinfo"
+
 _CLASSES = {
     "usage": ArgumentError, "unknown_option": ArgumentError, "wrong_kind": ArgumentError,
     "bad_value": ArgumentError, "bad_pattern": ArgumentError, "not_representable": ArgumentError,

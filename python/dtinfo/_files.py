@@ -13,6 +13,8 @@ _PIECE = 1 << 24  # elements that are copied at once; a multiple of 8
 class FileMissingError(DataError, FileNotFoundError):
     """The file does not exist."""
 
+    __module__ = "dtinfo"
+
 
 def open(source, *, name=None, stored=False, lenient=False, assume=None, bits=None, block=None):
     """Opens a file of tensors: safetensors, npy, npz, GGUF, PyTorch, ONNX, DDUF, or a model in several files.

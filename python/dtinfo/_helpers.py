@@ -56,11 +56,13 @@ def foreign(dtype):
 
 
 def native(name, library):
-    """The dtype of a library for a format; None if it has none, or is not there."""
+    """The dtype of a library for a format; None if it has none; NotImplemented if the library is not imported yet."""
     own = dtype(name)
     if library == TORCH:
         torch = sys.modules.get("torch")
-        if torch is None or own.bits < 8:
+        if torch is None:
+            return NotImplemented
+        if own.bits < 8:
             return None
         return next((found for word in own.names("torch")
                      if (found := getattr(torch, word, None)) is not None), None)

@@ -185,7 +185,9 @@ class _Info(Record):
         value = self._values[word]
         if getattr(self, word) is None:
             return []
-        cells = [word.replace("_", " "), spell(value, self.dtype) or ""]
+        # With the digits of fp32, as the command line has them.
+        narrow = self.dtype.kind in ("float", "unsigned float") and _dtinfo.holds("fp32", self.dtype)
+        cells = [word.replace("_", " "), spell(value, "fp32" if narrow else None) or ""]
         if code is not None:
             cells.append("0x%0*x" % (-(-self.bits // 4), getattr(self, code)))
         return [tuple(cells)]
