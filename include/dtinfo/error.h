@@ -55,7 +55,7 @@ void dti_error_suggest(struct dti_error *reterr, const char *suggestion);
 enum dti_status dti_fail_word(struct dti_error *reterr, enum dti_status status, const char *word,
                               size_t length, const char *format, ...) DTI_PRINTF(5, 6);
 
-/* The exit code (0..70), the JSON code ("unknown_dtype") and the meaning of a status. */
+/* The exit code (0..130), the JSON code ("unknown_dtype") and the meaning of a status. */
 int dti_status_exit(enum dti_status status);
 const char *dti_status_code(enum dti_status status);
 const char *dti_status_meaning(enum dti_status status);

@@ -19,6 +19,7 @@
 #include "io/input.h"
 #include "io/output_file.h"
 #include "util/run/allocate.h"
+#include "util/run/caller.h"
 #include "util/text/ascii.h"
 
 static int sync_descriptor(int fd)
@@ -303,15 +304,24 @@ static bool try_again(const struct dti_output_file *output)
     if (errno != EAGAIN && errno != EWOULDBLOCK)
         return false;
     struct pollfd wanted = {.fd = output->fd, .events = POLLOUT};
-    (void)poll(&wanted, 1, -1);
+    (void)poll(&wanted, 1, dti_interruptible() ? DTI_POLL_MS : -1);
     return true;
+}
+
+/* A call that can be cancelled writes less at once. */
+static size_t piece(size_t size)
+{
+    enum { MOST = 8 << 20 };
+    return size > MOST && dti_interruptible() ? MOST : size;
 }
 
 enum dti_status dti_output_write(struct dti_output_file *output, const void *data, size_t size,
                                  struct dti_error *reterr)
 {
     for (size_t done = 0; done < size;) {
-        const ssize_t written = write(output->fd, (const char *)data + done, size - done);
+        if (dti_interrupted())
+            return dti_cancelled(reterr);
+        const ssize_t written = write(output->fd, (const char *)data + done, piece(size - done));
         if (written > 0) {
             done += (size_t)written;
             output->position += (uint64_t)written;
@@ -346,8 +356,10 @@ enum dti_status dti_output_write_at(struct dti_output_file *output, const void *
         return fail_at(output, offset, reterr);
     }
     for (size_t done = 0; done < size;) {
-        const ssize_t written =
-            pwrite(output->fd, (const char *)data + done, size - done, (off_t)(offset + done));
+        if (dti_interrupted())
+            return dti_cancelled(reterr);
+        const ssize_t written = pwrite(output->fd, (const char *)data + done, piece(size - done),
+                                       (off_t)(offset + done));
         if (written > 0) {
             done += (size_t)written;
         } else if (written == 0) {

@@ -8,6 +8,7 @@
 #include "unit.h"
 #include "util/buffer.h"
 #include "util/run/allocate.h"
+#include "util/run/caller.h"
 #include "util/run/memory_pool.h"
 #include "util/run/pages.h"
 
@@ -63,7 +64,9 @@ static void *allocate(void *context, void *block, size_t size, size_t alignment)
 static void all_memory_is_the_callers(void)
 {
     struct tally tally = {0};
-    dti_allocate_with(allocate, &tally);
+    struct dti_caller caller = {.allocate = allocate, .allocate_context = &tally};
+    struct dti_call call;
+    dti_call_begin(&call, &caller);
     unsigned char *const zeros = dti_calloc(3, 5);
     char *const copy = dti_strndup("bfloat16", 4);
     struct dti_buffer buffer;
@@ -89,7 +92,7 @@ static void all_memory_is_the_callers(void)
 
     tally.empty = true;
     CHECK(!dti_malloc(1) && !dti_calloc(1, 1) && !dti_strdup("x") && !dti_malloc_aligned(64, 1));
-    dti_allocate_with(NULL, NULL);
+    dti_call_end(&call);
     const size_t calls = tally.calls;
     void *const block = dti_malloc(0);
     CHECK(block && tally.calls == calls);

@@ -242,7 +242,9 @@ static enum dti_status go_through(struct dti_calc_engine *engine)
     for (size_t node = 0; node < engine->tree->node_count; node++) {
         if (!engine->slots[node].needed)
             continue;
-        const enum dti_status status = compute(engine, node);
+        enum dti_status status = compute(engine, node);
+        if (status == DTI_OK && dti_interrupted())
+            status = dti_cancelled(engine->error);
         if (status != DTI_OK)
             return status;
         engine->slots[node].uses += is_drawn(engine, node);
@@ -340,6 +342,8 @@ enum dti_status dti_calc_run(const struct dti_calc_tree *tree, const struct dti_
         result.value = answer->array;
         status = find_truth(&engine); /* it may read the codes of the result */
         answer->array.codes = NULL;
+        if (status == DTI_OK && dti_interrupted())
+            status = dti_cancelled(reterr);
     }
     for (size_t node = 0; node < tree->node_count; node++) {
         dti_calc_array_free(&engine.slots[node].array);

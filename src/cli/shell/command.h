@@ -150,6 +150,8 @@ const char *dti_error_words(char buffer[DTI_ERROR_TEXT], const struct dti_error 
 
 /* dti_status_meaning() */
 const char *dti_status_words(enum dti_status status);
+/* The statuses that a command can end with: no command cancels itself. */
+enum { DTI_COMMAND_STATUSES = DTI_CANCELLED };
 
 /* The output of --help, `dtinfo help` and a bare `dtinfo`, made only from the command and option
  * rows; and of --version: the program and its build. */

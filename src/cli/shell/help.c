@@ -42,7 +42,7 @@ static enum dti_status show_dtypes(struct dti_context *cx, struct dti_error *ret
 static enum dti_status show_exit_codes(struct dti_context *cx, struct dti_error *reterr)
 {
     struct dti_table *const table = dti_table_titled("exit>|error code|meaning", "");
-    for (unsigned i = 0; i < DTI_STATUS_COUNT; i++) {
+    for (unsigned i = 0; i < DTI_COMMAND_STATUSES; i++) {
         const enum dti_status status = (enum dti_status)i;
         dti_table_print(table, DTI_STYLE_BOLD, "%d", dti_status_exit(status));
         dti_table_cell(table, DTI_STYLE_PLAIN, dti_status_code(status));
@@ -241,7 +241,7 @@ static void put_options(struct page *page, const struct dti_option *options)
 static void put_exit_codes(struct page *page)
 {
     int last = -1;
-    for (unsigned i = 0; i < DTI_STATUS_COUNT; i++) {
+    for (unsigned i = 0; i < DTI_COMMAND_STATUSES; i++) {
         const enum dti_status status = (enum dti_status)i;
         const int code = dti_status_exit(status);
         if (code == last)

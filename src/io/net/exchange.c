@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "util/run/allocate.h"
+#include "util/run/caller.h"
 #include "util/run/process_environment.h"
 #include "util/text/ascii.h"
 
@@ -314,6 +315,13 @@ static int on_socket(void *context, int purpose, struct dti_curl_sockaddr *addre
     return DTI_CURL_SOCKET_BAD;
 }
 
+/* Called while a request runs, also when nothing arrives: whether to give it up. */
+static int on_progress(void *context, int64_t down_all, int64_t down, int64_t up_all, int64_t up)
+{
+    (void)context, (void)down_all, (void)down, (void)up_all, (void)up;
+    return dti_interrupted();
+}
+
 /* Drops a connection that was made under another policy. */
 static bool prepare(struct dti_exchange *exchange, const struct dti_curl *curl)
 {
@@ -353,6 +361,8 @@ static bool set_fixed(struct dti_exchange *exchange, const struct dti_curl *curl
     bad |= curl->easy_setopt(handle, DTI_CURLOPT_WRITEDATA, (void *)exchange);
     bad |= curl->easy_setopt(handle, DTI_CURLOPT_OPENSOCKETFUNCTION, on_socket);
     bad |= curl->easy_setopt(handle, DTI_CURLOPT_OPENSOCKETDATA, (void *)exchange);
+    bad |= curl->easy_setopt(handle, DTI_CURLOPT_NOPROGRESS, dti_interruptible() ? 0L : 1L);
+    bad |= curl->easy_setopt(handle, DTI_CURLOPT_XFERINFOFUNCTION, on_progress);
     if (bundle && *bundle)
         bad |= curl->easy_setopt(handle, DTI_CURLOPT_CAINFO, bundle);
     if (folder && *folder)
@@ -546,4 +556,11 @@ enum dti_exchange_end dti_exchange_run(struct dti_exchange *exchange, const stru
         (void)curl->easy_setopt(exchange->handle, DTI_CURLOPT_HTTPHEADER, (void *)NULL);
     curl->slist_free_all(list);
     return end;
+}
+
+void dti_exchange_free(struct dti_exchange *exchange)
+{
+    if (exchange && exchange->handle)
+        exchange->curl->easy_cleanup(exchange->handle);
+    dti_free(exchange);
 }

@@ -4,6 +4,7 @@
  * in ranges. */
 #include <string.h>
 
+#include "io/net/net_state.h"
 #include "io/net/remote.h"
 #include "io/net/remote_file.h"
 #include "util/run/allocate.h"
@@ -44,7 +45,7 @@ static enum dti_status prepare(struct dti_remote *remote, const char *model,
 enum dti_status dti_hub_describe(const char *model, struct dti_buffer *ret,
                                  struct dti_error *reterr)
 {
-    struct dti_remote *const remote = dti_calloc(1, sizeof *remote);
+    struct dti_remote *const remote = dti_net_make() ? dti_calloc(1, sizeof *remote) : NULL;
     size_t size = 0;
     if (!remote)
         return dti_no_memory(reterr);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "io/net/names.h"
+#include "io/net/net_state.h"
 #include "io/net/remote_file.h"
 #include "util/run/allocate.h"
 
@@ -245,9 +246,11 @@ enum dti_status dti_remote_open(struct dti_input *ret, const char *path, int *re
 {
     static const struct dti_input_source source = {.read_at = read_at, .close = close_remote};
     struct dti_error error = {.status = DTI_OK};
+    *ret_absent = EIO;
+    if (!dti_net_make())
+        return dti_no_memory(reterr);
     struct dti_remote *remote = dti_remote_find(dti_remote_whole(path));
     if (!remote && !(remote = ask(path, &error))) {
-        *ret_absent = EIO;
         if (reterr)
             *reterr = error;
         return error.status;
