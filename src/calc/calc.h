@@ -195,7 +195,8 @@ void dti_calc_result_free(struct dti_calc_result *result);
 
 /* Evaluates. Fails with DTI_BAD_VALUE (mismatched shapes, a count that is not an integer, more
  * elements than DTI_CALC_ELEMENTS_MAX; the message has details), DTI_WRONG_KIND (complex
- * dtypes), DTI_UNAVAILABLE (a function needs libmpfr), DTI_NO_MEMORY, or as options.load does. */
+ * dtypes), DTI_USAGE (a policy that does not exist), DTI_CANCELLED, DTI_UNAVAILABLE (a function
+ * needs libmpfr), DTI_NO_MEMORY, or as options.load does. */
 enum dti_status dti_calc_run(const struct dti_calc_tree *tree, const struct dti_format *format,
                              const struct dti_calc_options *options, struct dti_calc_result *ret,
                              struct dti_error *reterr);

@@ -389,7 +389,9 @@ static enum dti_status commit_replacement(struct dti_output_file *output, struct
     /* keep the lock until the rename, so that no other run takes the file for a leftover */
     const int lock = fcntl(output->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     int error = dti_output_finish(output);
-    const enum dti_status unchanged = error == 0 ? dti_inputs_unchanged(reterr) : DTI_OK;
+    enum dti_status unchanged = error == 0 ? dti_inputs_unchanged(reterr) : DTI_OK;
+    if (error == 0 && unchanged == DTI_OK && dti_interrupted())
+        unchanged = dti_cancelled(reterr);
     if (error == 0 && unchanged == DTI_OK)
         error = dti_output_rename(&output->temp, &output->target, output->force, false);
     if (lock >= 0)

@@ -16,6 +16,7 @@
 #include "io/input.h"
 #include "io/output_file.h"
 #include "util/run/allocate.h"
+#include "util/run/caller.h"
 
 struct dti_output_group {
     bool is_new, force;
@@ -268,7 +269,9 @@ static enum dti_status commit(struct dti_output_group *group, struct dti_error *
         if (error != 0)
             return dti_output_fail(reterr, group->files[i]->label, error);
     }
-    const enum dti_status unchanged = dti_inputs_unchanged(reterr);
+    enum dti_status unchanged = dti_inputs_unchanged(reterr);
+    if (unchanged == DTI_OK && dti_interrupted())
+        unchanged = dti_cancelled(reterr);
     if (unchanged != DTI_OK)
         return unchanged;
     bool renamed = false;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dtinfo/dtype.h"
+#include "util/buffer.h"
 #include "util/json/json_read.h"
 
 /* JSON text, not owned. */
@@ -174,17 +175,15 @@ static enum dti_status print(FILE *out, struct json_span document, const char *n
 enum dti_status dti_fields_print(const struct dti_context *cx, const char *records,
                                  const char *fields, struct dti_error *reterr)
 {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *const memory = open_memstream(&text, &length);
-    if (!memory)
-        return dti_no_memory(reterr);
-    enum dti_status status = dti_json_write(cx->json, memory, reterr);
-    if (fclose(memory) != 0 && status == DTI_OK)
+    struct dti_buffer text;
+    dti_buffer_init(&text);
+    enum dti_status status = dti_json_append(cx->json, &text, reterr);
+    if (status == DTI_OK && text.failed)
         status = dti_no_memory(reterr);
     if (status == DTI_OK)
-        status = print(cx->out, (struct json_span){text, length}, records, fields, reterr);
-    free(text);
+        status =
+            print(cx->out, (struct json_span){text.data, text.length}, records, fields, reterr);
+    dti_buffer_free(&text);
     return status;
 }
 
