@@ -203,8 +203,9 @@ enum dti_status dti_calc_run(const struct dti_calc_tree *tree, const struct dti_
 
 /* Calls `compute` and returns its status; `compute` may call all functions of this header in the
  * calling thread. GMP and MPFR cannot report that memory ran out. Unguarded, the process then
- * ends; guarded, this returns DTI_NO_MEMORY, memory that `compute` allocated leaks, and no
- * function of this header may be called again. */
+ * ends; guarded, this returns DTI_NO_MEMORY. What `compute` allocated is then freed, except GMP's
+ * own numbers, which are small; for the process itself all of it leaks. So `compute` hands out
+ * memory only when it succeeds, and when it fails it has freed its own. */
 enum dti_status dti_calc_guarded(enum dti_status (*compute)(void *context,
                                                             struct dti_error *reterr),
                                  void *context, struct dti_error *reterr);

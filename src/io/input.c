@@ -149,15 +149,18 @@ static bool input_changes_note(int fd, const char *name, bool by_name, const str
 {
     struct inputs *const inputs =
         dti_caller_state(DTI_STATE_INPUTS, sizeof *inputs, begin_inputs, end_inputs);
-    char *const copy = inputs ? dti_strdup(name) : NULL;
-    if (!copy)
+    struct dti_call call;
+    if (!inputs)
         return false;
+    dti_call_keep(&call);
+    char *const copy = dti_strdup(name);
     const struct opened opened = {.fd = fd, .name = copy, .by_name = by_name, .st = *st};
     pthread_mutex_lock(&inputs->lock);
-    const bool good = put_opened(inputs, &opened);
+    const bool good = copy && put_opened(inputs, &opened);
     pthread_mutex_unlock(&inputs->lock);
     if (!good)
         dti_free(copy);
+    dti_call_leave(&call);
     return good;
 }
 
@@ -166,8 +169,10 @@ static void input_changes_end(int fd)
 {
     struct inputs *const inputs = dti_caller_state_there(DTI_STATE_INPUTS);
     struct dti_error error;
+    struct dti_call call;
     if (!inputs || fd < 0)
         return;
+    dti_call_keep(&call);
     pthread_mutex_lock(&inputs->lock);
     struct opened *const opened = find_opened(inputs, fd);
     if (opened) {
@@ -181,6 +186,7 @@ static void input_changes_end(int fd)
                 (size_t)(inputs->list + inputs->count - opened) * sizeof *opened);
     }
     pthread_mutex_unlock(&inputs->lock);
+    dti_call_leave(&call);
 }
 
 enum dti_status dti_inputs_unchanged(struct dti_error *reterr)

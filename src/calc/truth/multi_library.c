@@ -14,6 +14,7 @@
 #include "util/run/library.h"
 #include "util/run/once.h"
 #include "util/run/process_environment.h"
+#include "util/run/track.h"
 
 struct dti_multi dti_multi;
 
@@ -133,20 +134,35 @@ static enum dti_status load(size_t which, struct dti_error *reterr)
     return DTI_OK;
 }
 
-enum dti_status dti_calc_guarded(enum dti_status (*compute)(void *context,
-                                                            struct dti_error *reterr),
-                                 void *context, struct dti_error *reterr)
+/* track: NULL, or begun. */
+static enum dti_status guarded(enum dti_status (*compute)(void *context, struct dti_error *reterr),
+                               void *context, struct dti_track *track, struct dti_error *reterr)
 {
     jmp_buf here;
     jmp_buf *const outer = way_out;
     if (setjmp(here) != 0) {
         way_out = outer;
+        if (track)
+            dti_track_end(track, true);
         return dti_no_memory(reterr);
     }
     way_out = &here;
     const enum dti_status status = compute(context, reterr);
     way_out = outer;
+    if (track)
+        dti_track_end(track, false);
     return status;
+}
+
+enum dti_status dti_calc_guarded(enum dti_status (*compute)(void *context,
+                                                            struct dti_error *reterr),
+                                 void *context, struct dti_error *reterr)
+{
+    struct dti_track track;
+    if (dti_caller_is_process())
+        return guarded(compute, context, NULL, reterr);
+    dti_track_begin(&track);
+    return guarded(compute, context, &track, reterr);
 }
 
 enum dti_status dti_multi_load(struct dti_error *reterr)

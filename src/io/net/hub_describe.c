@@ -54,9 +54,12 @@ enum dti_status dti_hub_describe(const char *model, struct dti_buffer *ret,
     enum dti_status status = prepare(remote, model, reterr);
     if (status == DTI_OK && !dti_buffer_reserve(ret, DESCRIPTION_MOST))
         status = dti_no_memory(reterr);
+    struct dti_call call;
+    dti_call_keep(&call);
     if (status == DTI_OK)
         status =
             dti_remote_document(remote, ret->data + ret->length, DESCRIPTION_MOST, &size, reterr);
+    dti_call_leave(&call);
     if (status == DTI_OK)
         ret->length += size;
     dti_remote_free(remote);

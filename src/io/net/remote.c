@@ -124,6 +124,17 @@ static enum dti_status read_at(const struct dti_input *input, void *buffer, size
     return status;
 }
 
+/* What a remote file learns while it is read outlives the call. */
+static enum dti_status read_kept(const struct dti_input *input, void *buffer, size_t size,
+                                 uint64_t offset, struct dti_error *reterr)
+{
+    struct dti_call call;
+    dti_call_keep(&call);
+    const enum dti_status status = read_at(input, buffer, size, offset, reterr);
+    dti_call_leave(&call);
+    return status;
+}
+
 static enum dti_status read_address(struct dti_remote *remote, const char *path,
                                     struct dti_error *reterr)
 {
@@ -167,9 +178,8 @@ static enum dti_status read_head(struct dti_remote *remote, int *ret_status,
     return status;
 }
 
-void dti_remote_want(const struct dti_input *input, size_t size)
+static void want(struct dti_remote *remote, size_t size)
 {
-    struct dti_remote *const remote = input->remote;
     size = size < remote->file.size ? size : (size_t)remote->file.size;
     if (size <= remote->head_size || has_failed(remote, NULL))
         return;
@@ -186,6 +196,14 @@ void dti_remote_want(const struct dti_input *input, size_t size)
     }
     remote->head_size = size;
     remote->next = size;
+}
+
+void dti_remote_want(const struct dti_input *input, size_t size)
+{
+    struct dti_call call;
+    dti_call_keep(&call);
+    want(input->remote, size);
+    dti_call_leave(&call);
 }
 
 static int absence(int status)
@@ -241,10 +259,10 @@ static struct dti_remote *ask(const char *path, struct dti_error *error)
     return remote;
 }
 
-enum dti_status dti_remote_open(struct dti_input *ret, const char *path, int *ret_absent,
-                                struct dti_error *reterr)
+static enum dti_status open_kept(struct dti_input *ret, const char *path, int *ret_absent,
+                                 struct dti_error *reterr)
 {
-    static const struct dti_input_source source = {.read_at = read_at, .close = close_remote};
+    static const struct dti_input_source source = {.read_at = read_kept, .close = close_remote};
     struct dti_error error = {.status = DTI_OK};
     *ret_absent = EIO;
     if (!dti_net_make())
@@ -270,6 +288,16 @@ enum dti_status dti_remote_open(struct dti_input *ret, const char *path, int *re
                               .source = &source,
                               .remote = remote};
     return DTI_OK;
+}
+
+enum dti_status dti_remote_open(struct dti_input *ret, const char *path, int *ret_absent,
+                                struct dti_error *reterr)
+{
+    struct dti_call call;
+    dti_call_keep(&call);
+    const enum dti_status status = open_kept(ret, path, ret_absent, reterr);
+    dti_call_leave(&call);
+    return status;
 }
 
 enum dti_status dti_remote_open_sibling(struct dti_input *ret, const char *anchor, const char *name,

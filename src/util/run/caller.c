@@ -65,6 +65,14 @@ bool dti_caller_is_process(void)
     return !dti_call_now;
 }
 
+void dti_call_keep(struct dti_call *ret)
+{
+    const struct dti_caller *const caller = dti_caller_current();
+    dti_call_join(ret, dti_call_now);
+    ret->allocate = caller->allocate;
+    ret->allocate_context = caller->allocate_context;
+}
+
 void *dti_caller_state_there(enum dti_caller_state_id id)
 {
     return atomic_load(&dti_caller_current()->state[id]);
@@ -77,16 +85,21 @@ void *dti_caller_state(enum dti_caller_state_id id, size_t size, void (*begin)(v
     struct dti_caller_state *there = atomic_load(&caller->state[id]);
     if (there)
         return there;
+    struct dti_call call;
+    dti_call_keep(&call);
     struct dti_caller_state *const fresh = dti_calloc(1, size);
-    if (!fresh)
-        return NULL;
-    fresh->end = end;
-    if (begin)
-        begin(fresh);
-    if (atomic_compare_exchange_strong(&caller->state[id], &there, fresh))
-        return fresh;
-    end(fresh); /* another thread was faster */
-    dti_free(fresh);
+    if (fresh) {
+        fresh->end = end;
+        if (begin)
+            begin(fresh);
+        if (atomic_compare_exchange_strong(&caller->state[id], &there, fresh)) {
+            there = fresh;
+        } else { /* another thread was faster */
+            end(fresh);
+            dti_free(fresh);
+        }
+    }
+    dti_call_leave(&call);
     return there;
 }
 

@@ -76,6 +76,10 @@ struct dti_caller *dti_caller_current(void);
 /* Whether this thread works for the process itself, which may handle its signals. */
 bool dti_caller_is_process(void);
 
+/* The current call with the caller's own allocator, while something is kept from one call to the
+ * next: the current one may track what is allocated (track.h). Ends with dti_call_leave(). */
+void dti_call_keep(struct dti_call *ret);
+
 /* The state of a layer, made at the first use: `size` zeroed bytes with this end(). begin, if not
  * NULL, prepares them. NULL if memory ran out. */
 void *dti_caller_state(enum dti_caller_state_id id, size_t size, void (*begin)(void *state),
