@@ -18,6 +18,7 @@
 #include "io/unread.h"
 #include "util/run/allocate.h"
 #include "util/run/caller.h"
+#include "util/text/errno_text.h"
 
 /* A regular file that was opened, and its state then. */
 struct opened {
@@ -293,7 +294,7 @@ enum dti_status dti_input_fail(const struct dti_input *input, int error, struct 
     const bool remote = error == ENOENT && strstr(input->name, "://");
     dti_fail(reterr, status, "cannot read %s: %s", dti_input_label(input, label),
              remote ? "only https:// and hf:// addresses are read; download the file first"
-                    : strerror(error));
+                    : dti_errno_text(error));
     dti_error_argument(reterr, input->name, strlen(input->name));
     return status;
 }

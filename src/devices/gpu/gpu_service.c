@@ -20,6 +20,7 @@
 #include "util/run/allocate.h"
 #include "util/run/clock.h"
 #include "util/run/thread.h"
+#include "util/text/errno_text.h"
 
 enum {
     WATCH_NANOSECONDS = 30000, /* spin time before sleeping, on both sides */
@@ -262,7 +263,7 @@ enum dti_status dti_gpu_service_new(struct dti_gpu_service **ret, double seconds
         return dti_fail(reterr, DTI_UNAVAILABLE,
                         "no thread could be started for the CUDA driver: "
                         "%s",
-                        strerror(error));
+                        dti_errno_text(error));
     }
     *ret = service;
     return DTI_OK;

@@ -9,18 +9,16 @@
 
 #include <inttypes.h>
 #include <netinet/in.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "util/run/allocate.h"
 #include "util/run/caller.h"
 #include "util/run/process_environment.h"
+#include "util/run/thread.h"
 #include "util/text/ascii.h"
 
 enum { HEAD_BYTES = 64 << 10, HEAD_LINES = 256 };
@@ -409,22 +407,12 @@ static void *make_head(const struct dti_exchange *exchange, const struct dti_cur
     return both;
 }
 
-/* Blocks SIGPIPE for this thread: a write to a connection that the server has closed must not
- * end the program, nor change how other threads handle SIGPIPE. */
 static int perform(struct dti_exchange *exchange, const struct dti_curl *curl)
 {
-    sigset_t pipe, before, pending;
-    sigemptyset(&pipe);
-    sigaddset(&pipe, SIGPIPE);
-    sigemptyset(&pending);
-    (void)sigpending(&pending);
-    const bool was_pending = sigismember(&pending, SIGPIPE) == 1;
-    (void)pthread_sigmask(SIG_BLOCK, &pipe, &before);
+    struct dti_pipe_guard guard;
+    dti_pipe_guard_begin(&guard);
     const int result = curl->easy_perform(exchange->handle);
-    const struct timespec now = {.tv_sec = 0};
-    if (!was_pending)
-        (void)sigtimedwait(&pipe, NULL, &now);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    dti_pipe_guard_end(&guard);
     return result;
 }
 

@@ -13,6 +13,7 @@
 #include "io/net/net_state.h"
 #include "io/net/remote_file.h"
 #include "util/run/allocate.h"
+#include "util/text/errno_text.h"
 
 enum {
     DIRECT = 1 << 20, /* larger reads bypass the cache */
@@ -104,7 +105,7 @@ static enum dti_status read_at(const struct dti_input *input, void *buffer, size
     struct dti_error error;
     char *at = buffer;
     if (offset > input->size || size > input->size - offset)
-        return dti_remote_fail(remote, strerror(EOVERFLOW), reterr);
+        return dti_remote_fail(remote, dti_errno_text(EOVERFLOW), reterr);
     if (offset < remote->head_size) {
         const size_t left = remote->head_size - (size_t)offset, some = left < size ? left : size;
         memcpy(at, remote->head + offset, some);

@@ -18,6 +18,7 @@
 #include "util/run/caller.h"
 #include "util/run/clock.h"
 #include "util/run/thread.h"
+#include "util/text/errno_text.h"
 
 enum {
     STACK_BYTES = 1 << 20, /* per member: tiles live on the stack, little else does */
@@ -316,7 +317,7 @@ enum dti_status dti_team_new(struct dti_team **ret_team, size_t threads, enum dt
         dti_team_free(team);
         return dti_fail(reterr, DTI_UNAVAILABLE,
                         "only %zu of %zu threads could be started (%s); use fewer", had, threads,
-                        strerror(error));
+                        dti_errno_text(error));
     }
     *ret_team = team;
     return DTI_OK;
