@@ -16,9 +16,9 @@
 #include "io/descriptor.h"
 #include "io/net/remote.h"
 #include "io/unread.h"
+#include "util/errno_text.h"
 #include "util/run/allocate.h"
 #include "util/run/caller.h"
-#include "util/text/errno_text.h"
 
 /* A regular file that was opened, and its state then. */
 struct opened {

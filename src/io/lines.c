@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "io/descriptor.h"
+#include "util/errno_text.h"
 #include "util/run/allocate.h"
-#include "util/text/errno_text.h"
 
 enum {
     CAPACITY_MAX = DTI_LINE_MAX + 2, /* including CR and LF */

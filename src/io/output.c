@@ -18,11 +18,11 @@
 #include "io/descriptor.h"
 #include "io/input.h"
 #include "io/output_file.h"
+#include "util/errno_text.h"
 #include "util/run/allocate.h"
 #include "util/run/caller.h"
 #include "util/run/thread.h"
 #include "util/text/ascii.h"
-#include "util/text/errno_text.h"
 
 static int sync_descriptor(int fd)
 {

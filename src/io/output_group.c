@@ -15,9 +15,9 @@
 #include "io/descriptor.h"
 #include "io/input.h"
 #include "io/output_file.h"
+#include "util/errno_text.h"
 #include "util/run/allocate.h"
 #include "util/run/caller.h"
-#include "util/text/errno_text.h"
 
 struct dti_output_group {
     bool is_new, force;

@@ -14,7 +14,7 @@
 
 #include "io/descriptor.h"
 #include "io/net/remote.h"
-#include "util/text/errno_text.h"
+#include "util/errno_text.h"
 
 enum { LINKS_MAX = 40, PATH_SIZE = 4096 };
 

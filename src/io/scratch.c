@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "io/descriptor.h"
+#include "util/errno_text.h"
 #include "util/run/allocate.h"
 #include "util/run/process_environment.h"
-#include "util/text/errno_text.h"
 
 static const char *folder(void)
 {

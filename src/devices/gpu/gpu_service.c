@@ -17,10 +17,10 @@
 #include <time.h>
 
 #include "devices/gpu/gpu.h"
+#include "util/errno_text.h"
 #include "util/run/allocate.h"
 #include "util/run/clock.h"
 #include "util/run/thread.h"
-#include "util/text/errno_text.h"
 
 enum {
     WATCH_NANOSECONDS = 30000, /* spin time before sleeping, on both sides */

@@ -14,8 +14,8 @@
 #endif
 
 #include "devices/machine/machine_parts.h"
+#include "util/errno_text.h"
 #include "util/run/parallel.h"
-#include "util/text/errno_text.h"
 
 #if defined __x86_64__
 static const enum dti_isa isa_here = DTI_ISA_X86_64;

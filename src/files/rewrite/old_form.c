@@ -14,9 +14,9 @@
 
 #include "containers/sharded/sharded_index.h"
 #include "files/rewrite/new_files.h"
+#include "util/errno_text.h"
 #include "util/run/allocate.h"
 #include "util/text/ascii.h"
-#include "util/text/errno_text.h"
 
 static const char usual[] = "model.safetensors", index_end[] = ".index.json",
                   tensors_end[] = ".safetensors";

@@ -12,8 +12,8 @@
 #include "io/net/names.h"
 #include "io/net/net_state.h"
 #include "io/net/remote_file.h"
+#include "util/errno_text.h"
 #include "util/run/allocate.h"
-#include "util/text/errno_text.h"
 
 enum {
     DIRECT = 1 << 20, /* larger reads bypass the cache */

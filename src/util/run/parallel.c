@@ -5,6 +5,7 @@
  * a mutex, spinning ones poll it; both use the same generation number and job. */
 #define _GNU_SOURCE /* thread affinity: Linux only, and optional */
 #include "util/run/parallel.h"
+#include "util/errno_text.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -18,7 +19,6 @@
 #include "util/run/caller.h"
 #include "util/run/clock.h"
 #include "util/run/thread.h"
-#include "util/text/errno_text.h"
 
 enum {
     STACK_BYTES = 1 << 20, /* per member: tiles live on the stack, little else does */

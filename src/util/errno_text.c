@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * strerror() would speak the language of the process, and share its text with other threads. */
-#include "util/text/errno_text.h"
+#include "util/errno_text.h"
 
 #include <locale.h>
 #include <string.h>

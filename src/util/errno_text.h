@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Errno values in words. */
-#ifndef UTIL_TEXT_ERRNO_TEXT_H
-#define UTIL_TEXT_ERRNO_TEXT_H
+#ifndef UTIL_ERRNO_TEXT_H
+#define UTIL_ERRNO_TEXT_H
 
 /* As strerror() says it in the C locale, in every process and from any thread. Valid until the
  * thread's next call. */
