@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "dtinfo/dtype.h"
-#include "util/buffer.h"
 #include "util/json/json_read.h"
+#include "util/sink.h"
 
 /* JSON text, not owned. */
 struct json_span {
@@ -177,8 +177,9 @@ enum dti_status dti_fields_print(const struct dti_context *cx, const char *recor
 {
     struct dti_buffer text;
     dti_buffer_init(&text);
-    enum dti_status status = dti_json_append(cx->json, &text, reterr);
-    if (status == DTI_OK && text.failed)
+    const struct dti_sink sink = dti_sink_to_buffer(&text);
+    enum dti_status status = dti_json_write(cx->json, &sink, reterr);
+    if (text.failed)
         status = dti_no_memory(reterr);
     if (status == DTI_OK)
         status =

@@ -12,14 +12,6 @@ bool dti_policy_exists(const struct dti_policy *policy)
            (unsigned)policy->nan <= DTI_NAN_CANONICAL;
 }
 
-bool dti_cast_exists(const struct dti_cast *cast)
-{
-    bool real = cast->via_count <= DTI_VIA_MAX && dti_policy_exists(&cast->policy);
-    for (size_t i = 0; real && i <= cast->via_count; i++)
-        real = dti_cast_stage(cast, i)->kind != DTI_KIND_COMPLEX;
-    return real;
-}
-
 enum dti_round dti_cast_round(const struct dti_cast *cast, const struct dti_format *dst)
 {
     return dti_format_is_float(dst) || cast->round_given ? cast->policy.round : DTI_ROUND_ZERO;

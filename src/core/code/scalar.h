@@ -38,11 +38,9 @@ struct dti_scalar {
     int32_t step_exponent; /* spacing of dst at the stored value is 2^this; finite results only */
 };
 
-/* Whether all members of a policy or a cast are values of their enums and within their limits, and
- * no dtype is complex. All functions that take one assume it: a caller's values are checked where
- * they come in. */
+/* Whether all members of a policy are values of their enums. All functions that take one assume it:
+ * a caller's values are checked where they come in. */
 bool dti_policy_exists(const struct dti_policy *policy);
-bool dti_cast_exists(const struct dti_cast *cast);
 
 /* The rounding mode that applies to a destination: the policy's, or toward zero for integers unless
  * one was given. */

@@ -38,8 +38,3 @@ struct dti_net *dti_net_make(void)
 {
     return dti_caller_state(DTI_STATE_REMOTE, sizeof(struct dti_net), begin, end);
 }
-
-struct dti_net *dti_net(void)
-{
-    return dti_caller_state_there(DTI_STATE_REMOTE);
-}

@@ -35,6 +35,9 @@ struct dti_net {
 /* Made at the first use; NULL if memory ran out. */
 struct dti_net *dti_net_make(void);
 /* That of a caller that has opened a remote file. */
-struct dti_net *dti_net(void);
+static inline struct dti_net *dti_net(void)
+{
+    return dti_caller_state_there(DTI_STATE_REMOTE);
+}
 
 #endif
