@@ -284,7 +284,7 @@ enum dti_status dti_calc_evaluate(struct dti_context *context, const char *expre
     e.output.size = sizeof e.output;
     if (length == SIZE_MAX)
         e.length = strlen(expression);
-    dti_call_begin(&call, context);
+    dti_call_begin(&call, &context->caller);
     enum dti_status status = take_spec(&e, spec, reterr);
     if (status == DTI_OK)
         status = dti_calc_guarded(evaluate, &e, reterr);
@@ -306,7 +306,7 @@ void dti_calc_free(struct dti_context *context, struct dti_calc_output *output)
     struct dti_call call;
     if (!output)
         return;
-    dti_call_begin(&call, context);
+    dti_call_begin(&call, &context->caller);
     free_output(output);
     dti_call_end(&call);
     output->codes = NULL;

@@ -259,7 +259,7 @@ enum dti_status dti_file_read(struct dti_file *file, size_t tensor, uint64_t fir
     const struct dti_tensor *const shown = &file->container->tensors[tensor];
     struct range range = {
         .item = dti_format_item(shown->format), .first = first, .count = count, .buffer = buffer};
-    dti_call_begin(&call, file->context);
+    dti_call_begin(&call, &file->context->caller);
     status = find_data(file, tensor, &range, &plan, reterr);
     if (status == DTI_OK && count > 0)
         status = read_range(file, &range, reterr);

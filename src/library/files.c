@@ -107,7 +107,7 @@ enum dti_status dti_file_open(struct dti_file **ret, struct dti_context *context
     enum dti_status status = take_options(&subject.options, options, reterr);
     if (status != DTI_OK)
         return status;
-    dti_call_begin(&call, context);
+    dti_call_begin(&call, &context->caller);
     struct dti_file *const file = new_file(context, path);
     status = file ? open_subject(ret, file, &subject, reterr) : dti_no_memory(reterr);
     dti_call_end(&call);
@@ -126,7 +126,7 @@ enum dti_status dti_file_open_fd(struct dti_file **ret, struct dti_context *cont
     if (status != DTI_OK)
         return status;
     (void)snprintf(number, sizeof number, "descriptor %d", fd);
-    dti_call_begin(&call, context);
+    dti_call_begin(&call, &context->caller);
     struct dti_file *const file = new_file(context, name ? name : number);
     status = file ? dti_input_duplicate(&input, fd, file->name, reterr) : dti_no_memory(reterr);
     if (status == DTI_OK)
@@ -148,7 +148,7 @@ enum dti_status dti_file_open_memory(struct dti_file **ret, struct dti_context *
     enum dti_status status = take_options(&subject.options, options, reterr);
     if (status != DTI_OK)
         return status;
-    dti_call_begin(&call, context);
+    dti_call_begin(&call, &context->caller);
     struct dti_file *const file = new_file(context, name ? name : "bytes in memory");
     if (file)
         dti_input_of_bytes(&input, bytes, length, file->name, false);
@@ -162,7 +162,7 @@ void dti_file_close(struct dti_file *file)
     struct dti_call call;
     if (!file)
         return;
-    dti_call_begin(&call, file->context);
+    dti_call_begin(&call, &file->context->caller);
     for (size_t i = 0; file->rows && i < file->container->tensor_count; i++) {
         if (file->rows[i].seekable)
             dti_input_close(&file->rows[i]);
@@ -241,7 +241,7 @@ size_t dti_file_find(struct dti_file *file, const char *name, size_t length)
     struct dti_call call;
     size_t at;
     if (!file->is_named) {
-        dti_call_begin(&call, file->context);
+        dti_call_begin(&call, &file->context->caller);
         file->is_named =
             dti_name_order_of(&file->names, container->tensors, container->tensor_count,
                               DTI_NAMED(struct dti_tensor, name));

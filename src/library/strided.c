@@ -333,7 +333,7 @@ static enum dti_status cast_strided(struct strided *job, struct dti_cast_report 
 {
     struct dti_call call;
     enum dti_status status = DTI_OK;
-    dti_call_begin(&call, job->caster->context);
+    dti_call_begin(&call, &job->caster->context->caller);
     job->counts = ret_report != NULL;
     job->plan = job->caster->plan;
     if (ret_report)

@@ -103,7 +103,7 @@ enum dti_status dti_writer_new(struct dti_writer **ret, struct dti_context *cont
     enum dti_status status = choose_kind(path, container, &kind, reterr);
     if (status != DTI_OK)
         return status;
-    dti_call_begin(&call, context);
+    dti_call_begin(&call, &context->caller);
     status = check_path(safe, replace, reterr);
     struct dti_writer *const writer = status == DTI_OK ? dti_calloc(1, sizeof *writer) : NULL;
     if (writer) {
@@ -202,7 +202,7 @@ enum dti_status dti_writer_tensor(struct dti_writer *writer, const char *name, s
         return dti_fail(reterr, DTI_USAGE, "tensor %s has %zu dimensions; at most %d are written",
                         DTI_QUOTED(name, length), rank, RANK_MOST);
     tensor.rank = (unsigned)rank;
-    dti_call_begin(&call, writer->context);
+    dti_call_begin(&call, &writer->context->caller);
     status = declare(writer, &tensor, reterr);
     dti_call_end(&call);
     return status;
@@ -218,7 +218,7 @@ enum dti_status dti_writer_metadata(struct dti_writer *writer, const char *key, 
     if (!dti_holds_texts(writer->kind))
         return dti_fail(reterr, DTI_USAGE, "%s files have no metadata",
                         dti_container_name(writer->kind));
-    dti_call_begin(&call, writer->context);
+    dti_call_begin(&call, &writer->context->caller);
     struct dti_metadata entry = {.key = dti_pool_text(&writer->pool, key, strlen(key)),
                                  .key_length = strlen(key),
                                  .value = dti_pool_text(&writer->pool, value, strlen(value)),
@@ -355,7 +355,7 @@ enum dti_status dti_writer_write(struct dti_writer *writer, size_t tensor, uint6
         return status;
     struct piece piece = {
         .tensor = &writer->declared[tensor], .first = first, .count = count, .codes = codes};
-    dti_call_begin(&call, writer->context);
+    dti_call_begin(&call, &writer->context->caller);
     if (!writer->output)
         status = lay_out(writer, reterr);
     if (status == DTI_OK)
@@ -394,7 +394,7 @@ enum dti_status dti_writer_commit(struct dti_writer *writer, struct dti_error *r
         status = check_complete(writer, reterr);
     if (status != DTI_OK)
         return status;
-    dti_call_begin(&call, writer->context);
+    dti_call_begin(&call, &writer->context->caller);
     if (!writer->output)
         status = lay_out(writer, reterr);
     if (status == DTI_OK)
@@ -413,7 +413,7 @@ void dti_writer_free(struct dti_writer *writer)
     struct dti_call call;
     if (!writer)
         return;
-    dti_call_begin(&call, writer->context);
+    dti_call_begin(&call, &writer->context->caller);
     dti_output_discard(writer->output);
     for (size_t i = 0; i < writer->count; i++) {
         dti_plan_free(writer->declared[i].plan);

@@ -4,6 +4,7 @@ import gc
 import os
 import resource
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -201,6 +202,49 @@ class Threads(unittest.TestCase):
             finally:
                 os._exit(2)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+
+
+LONG = """
+import sys, time, numpy as np, dtinfo
+x = np.ones(1 << 27, np.float32)
+out = np.zeros(1 << 27, np.uint16)
+print("ready", flush=True)
+try:
+    while True:
+        dtinfo.cast(x, "posit16", round="odd", out=out)
+except KeyboardInterrupt:
+    print("stopped", bool(out[-1]), flush=True)
+"""
+
+
+@unittest.skipIf(np is None, "no numpy")
+class Signals(unittest.TestCase):
+    def test_control_c(self):
+        """Ctrl-C ends a cast before it is done."""
+        child = subprocess.Popen([sys.executable, "-c", LONG], env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+                                 stdout=subprocess.PIPE, text=True)
+        with child:
+            self.assertEqual(child.stdout.readline(), "ready\n")
+            time.sleep(0.2)
+            begin = time.perf_counter()
+            child.send_signal(signal.SIGINT)
+            self.assertEqual(child.stdout.readline(), "stopped False\n")
+            self.assertLess(time.perf_counter() - begin, 2)
+
+    def test_handlers(self):
+        """A handler runs while a cast goes on, and may cast, too."""
+        seen = []
+        x = np.ones(1 << 24, np.float32)
+        old = signal.signal(signal.SIGALRM, lambda *_: seen.append(dtinfo.cast([1.0], "bf16").tolist()))
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.03, 0.03)
+            result = dtinfo.cast(x, "posit16", round="odd")
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, old)
+        self.assertGreater(len(seen), 1)
+        self.assertEqual(seen[0], [1])
+        self.assertEqual(result.codes[-1], result.codes[0])
 
 
 class Interpreters(unittest.TestCase):
