@@ -8,10 +8,11 @@
 
 #include "core/code/policies.def"
 
-#define WORD(value, word) {value, word},
+#define WORD(value, word)      {value, word},
 #define ROW(value, word, help) {value, word},
 const struct dti_py_word dti_py_rounds[] = {DTI_ROUNDS(ROW, ROW) DTI_ROUND_WORDS(WORD){0, NULL}};
-const struct dti_py_word dti_py_overflows[] = {DTI_OVERFLOWS(ROW) DTI_OVERFLOW_WORDS(WORD){0, NULL}};
+const struct dti_py_word dti_py_overflows[] = {DTI_OVERFLOWS(ROW)
+                                                   DTI_OVERFLOW_WORDS(WORD){0, NULL}};
 const struct dti_py_word dti_py_nans[] = {DTI_NANS(ROW){0, NULL}};
 
 static const char *text_of(const char *name, PyObject *object)
@@ -140,8 +141,7 @@ static bool take(struct dti_py_state *state, const struct dti_py_parameter *row,
 }
 
 /* The row of a keyword. Names are interned as a rule, but need not be. */
-static const struct dti_py_parameter *find(const struct dti_py_signature *signature,
-                                           PyObject *name)
+static const struct dti_py_parameter *find(const struct dti_py_signature *signature, PyObject *name)
 {
     for (unsigned i = 0; i < signature->count; i++)
         if (PyUnicode_CompareWithASCIIString(name, signature->rows[i].name) == 0)

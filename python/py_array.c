@@ -204,10 +204,9 @@ PyObject *dti_py_array_as(struct dti_py_array *array, enum dti_py_library librar
     if (!native)
         return NULL;
     if (native == Py_None)
-        return dti_py_refuse(array->state, DTI_UNAVAILABLE,
-                             "%s has no dtype for %s here; x.codes has the codes",
-                             library == DTI_PY_NUMPY ? "numpy" : "torch",
-                             dti_format_name(array->dtype->format));
+        return dti_py_refuse(
+            array->state, DTI_UNAVAILABLE, "%s has no dtype for %s here; x.codes has the codes",
+            library == DTI_PY_NUMPY ? "numpy" : "torch", dti_format_name(array->dtype->format));
     return dti_py_help(array->state, library == DTI_PY_NUMPY ? "numpy_of" : "torch_of", "(OO)",
                        (PyObject *)array, native);
 }
@@ -247,19 +246,19 @@ static PyObject *dlpack_device(PyObject *self, PyObject *unused)
 /* The same memory as unsigned integers; two of them for a number of 16 bytes. */
 static PyObject *get_codes(PyObject *self, void *unused)
 {
-    static const char *const names[] = {[1] = "uint8", [2] = "uint16", [4] = "uint32",
-                                        [8] = "uint64", [16] = "uint64"};
+    static const char *const names[] = {
+        [1] = "uint8", [2] = "uint16", [4] = "uint32", [8] = "uint64", [16] = "uint64"};
     const struct dti_py_array *const array = self_of(self);
     (void)unused;
-    struct dti_py_dtype *const dtype =
-        dti_py_dtype_named(array->state, names[array->dtype->bytes]);
+    struct dti_py_dtype *const dtype = dti_py_dtype_named(array->state, names[array->dtype->bytes]);
     size_t shape[DTI_PY_RANK + 1] = {0};
     for (Py_ssize_t i = 0; i < array->rank; i++)
         shape[i] = (size_t)array->shape[i];
     shape[array->rank] = 2;
     const size_t rank = (size_t)array->rank + (array->dtype->bytes == 16);
     PyObject *const codes =
-        dtype ? (PyObject *)dti_py_array_shared(array->state, dtype, rank, shape, array->block) : NULL;
+        dtype ? (PyObject *)dti_py_array_shared(array->state, dtype, rank, shape, array->block)
+              : NULL;
     PyObject *const view = codes ? PyMemoryView_FromObject(codes) : NULL;
     Py_XDECREF(codes);
     return view;
@@ -292,9 +291,11 @@ static PyMethodDef methods[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, DTI_PY_SLOT("Numbers of a format: codes of one or more bytes each, row-major, without gaps.\n\n"
-                "Exports its memory by DLPack, and by the buffer protocol as numbers where the "
-                "struct module has a letter for them, else as codes.")},
+    {Py_tp_doc,
+     DTI_PY_SLOT(
+         "Numbers of a format: codes of one or more bytes each, row-major, without gaps.\n\n"
+         "Exports its memory by DLPack, and by the buffer protocol as numbers where the "
+         "struct module has a letter for them, else as codes.")},
     {Py_tp_repr, DTI_PY_SLOT(represent)},
     {Py_tp_getset, attributes},
     {Py_tp_methods, methods},

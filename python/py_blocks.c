@@ -14,12 +14,15 @@ struct block_arguments {
     uint64_t block;
     bool gguf, symmetric, affine, nested, pad, report;
 };
-#define ROW(name, take) {#name, DTI_PY_##take, offsetof(struct block_arguments, name), NULL}
-#define SPEC_ROWS                                                                                  \
-    ROW(gguf, FLAG), ROW(per, TEXT), ROW(axis, OBJECT), ROW(block, U64), ROW(symmetric, FLAG),     \
-        ROW(affine, FLAG), ROW(symmetry, TEXT), ROW(division, TEXT), ROW(like, TEXT),              \
-        ROW(mx_scale, TEXT), ROW(nv_scale, TEXT), ROW(tensor_scale, TEXT), ROW(min, TEXT),         \
-        ROW(max, TEXT), ROW(scale, TEXT), ROW(zero_point, TEXT), ROW(packing, TEXT),               \
+#define ROW(name, take)                                                    \
+    {                                                                      \
+#name, DTI_PY_##take, offsetof(struct block_arguments, name), NULL \
+    }
+#define SPEC_ROWS                                                                              \
+    ROW(gguf, FLAG), ROW(per, TEXT), ROW(axis, OBJECT), ROW(block, U64), ROW(symmetric, FLAG), \
+        ROW(affine, FLAG), ROW(symmetry, TEXT), ROW(division, TEXT), ROW(like, TEXT),          \
+        ROW(mx_scale, TEXT), ROW(nv_scale, TEXT), ROW(tensor_scale, TEXT), ROW(min, TEXT),     \
+        ROW(max, TEXT), ROW(scale, TEXT), ROW(zero_point, TEXT), ROW(packing, TEXT),           \
         ROW(nested, FLAG), ROW(pad, FLAG)
 
 /* The parts, in the order of their buffers. */
@@ -126,18 +129,16 @@ static PyObject *new_parts(struct dti_py_state *state, const struct dti_quantize
     return dict;
 }
 
-#define MEMBER(name, type) {#name, DTI_PY_IS_##type, offsetof(struct dti_quantize_report, name)}
+#define MEMBER(name, type)                                                  \
+    {                                                                       \
+#name, DTI_PY_IS_##type, offsetof(struct dti_quantize_report, name) \
+    }
 static const struct dti_py_member report_members[] = {
-    MEMBER(elements, U64),
-    MEMBER(inexact, U64),
-    MEMBER(clipped, U64),
-    MEMBER(special, U64),
-    MEMBER(compared, U64),
-    MEMBER(max_absolute, DOUBLE),
-    MEMBER(max_index, U64),
-    MEMBER(max_relative, DOUBLE),
-    MEMBER(mean_absolute, DOUBLE),
-    MEMBER(root_mean_square, DOUBLE),
+    MEMBER(elements, U64),         MEMBER(inexact, U64),
+    MEMBER(clipped, U64),          MEMBER(special, U64),
+    MEMBER(compared, U64),         MEMBER(max_absolute, DOUBLE),
+    MEMBER(max_index, U64),        MEMBER(max_relative, DOUBLE),
+    MEMBER(mean_absolute, DOUBLE), MEMBER(root_mean_square, DOUBLE),
     MEMBER(sqnr_db, DOUBLE),
 };
 
@@ -274,9 +275,8 @@ static PyObject *dequantize(PyObject *module, PyObject *const *args, Py_ssize_t 
 {
     struct dti_py_state *const state = dti_py_state_of(module);
     struct block_arguments given = {.array = NULL};
-    static const struct dti_py_parameter rows[] = {ROW(parts, OBJECT), ROW(format, TEXT),
-                                                   ROW(shape, OBJECT), ROW(number, DTYPE),
-                                                   SPEC_ROWS};
+    static const struct dti_py_parameter rows[] = {
+        ROW(parts, OBJECT), ROW(format, TEXT), ROW(shape, OBJECT), ROW(number, DTYPE), SPEC_ROWS};
     static const struct dti_py_signature signature = {"dequantize", rows, DTI_PY_COUNT(rows), 4, 4};
     if (!dti_py_arguments(state, &signature, args, nargs, kwnames, &given))
         return NULL;
@@ -307,7 +307,10 @@ static PyObject *dequantize(PyObject *module, PyObject *const *args, Py_ssize_t 
 }
 
 #undef MEMBER
-#define MEMBER(name, type) {#name, DTI_PY_IS_##type, offsetof(struct dti_block_info, name)}
+#define MEMBER(name, type)                                             \
+    {                                                                  \
+#name, DTI_PY_IS_##type, offsetof(struct dti_block_info, name) \
+    }
 static const struct dti_py_member info_members[] = {
     MEMBER(name, TEXT),   MEMBER(summary, TEXT), MEMBER(code, FORMAT), MEMBER(scale, FORMAT),
     MEMBER(length, UINT), MEMBER(bytes, UINT),   MEMBER(gguf, BOOL),   MEMBER(encodes, BOOL),
@@ -319,8 +322,8 @@ static PyObject *blocks(PyObject *module, PyObject *unused)
     struct dti_block_info info = {.size = sizeof info};
     PyObject *list = PyList_New(0);
     for (size_t i = 0; list && dti_block_at(i, &info); i++) {
-        PyObject *const dict = dti_py_dict(dti_py_state_of(module), info_members,
-                                           DTI_PY_COUNT(info_members), &info);
+        PyObject *const dict =
+            dti_py_dict(dti_py_state_of(module), info_members, DTI_PY_COUNT(info_members), &info);
         if (!dict || PyList_Append(list, dict) < 0)
             Py_CLEAR(list);
         Py_XDECREF(dict);

@@ -48,8 +48,11 @@ static bool add_operand(struct dti_py_state *state, struct operands *all, PyObje
     }
     if (!dti_py_view_straighten(view))
         return false;
-    *row = (struct dti_operand){.size = sizeof *row, .name = text, .format = view->dtype->format,
-                                .rank = view->rank, .codes = view->data};
+    *row = (struct dti_operand){.size = sizeof *row,
+                                .name = text,
+                                .format = view->dtype->format,
+                                .rank = view->rank,
+                                .codes = view->data};
     for (size_t i = 0; i < view->rank; i++)
         row->shape[i] = view->shape[i];
     all->bytes += view->count * view->dtype->bytes;
@@ -58,12 +61,17 @@ static bool add_operand(struct dti_py_state *state, struct operands *all, PyObje
     return true;
 }
 
-#define MEMBER(name, type) {#name, DTI_PY_IS_##type, offsetof(struct dti_calc_output, name)}
+#define MEMBER(name, type)                                              \
+    {                                                                   \
+#name, DTI_PY_IS_##type, offsetof(struct dti_calc_output, name) \
+    }
 static const struct dti_py_member output_members[] = {
-    MEMBER(format, FORMAT),       MEMBER(roundings, U64),       MEMBER(overflows, U64),
-    MEMBER(nans, U64),            MEMBER(divisions_by_zero, U64), MEMBER(to_zero, U64),
-    MEMBER(subnormals, U64),      MEMBER(absorbed, U64),        MEMBER(cancellations, U64),
-    MEMBER(first, TEXT),          MEMBER(has_truth, BOOL),      MEMBER(different, U64),
+    MEMBER(format, FORMAT),         MEMBER(roundings, U64),
+    MEMBER(overflows, U64),         MEMBER(nans, U64),
+    MEMBER(divisions_by_zero, U64), MEMBER(to_zero, U64),
+    MEMBER(subnormals, U64),        MEMBER(absorbed, U64),
+    MEMBER(cancellations, U64),     MEMBER(first, TEXT),
+    MEMBER(has_truth, BOOL),        MEMBER(different, U64),
     MEMBER(max_relative, DOUBLE),
 };
 

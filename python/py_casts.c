@@ -22,25 +22,17 @@ static const struct dti_py_parameter cast_rows[] = {
 static const struct dti_py_signature cast_signature = {"cast", cast_rows, DTI_PY_COUNT(cast_rows),
                                                        2, 2};
 
-#define MEMBER(name, type) {#name, DTI_PY_IS_##type, offsetof(struct dti_cast_report, name)}
+#define MEMBER(name, type)                                              \
+    {                                                                   \
+#name, DTI_PY_IS_##type, offsetof(struct dti_cast_report, name) \
+    }
 static const struct dti_py_member report_members[] = {
-    MEMBER(elements, U64),
-    MEMBER(inexact, U64),
-    MEMBER(overflowed, U64),
-    MEMBER(to_zero, U64),
-    MEMBER(to_subnormal, U64),
-    MEMBER(nan_in, U64),
-    MEMBER(inf_in, U64),
-    MEMBER(no_code, U64),
-    MEMBER(stray, U64),
-    MEMBER(compared, U64),
-    MEMBER(max_absolute, DOUBLE),
-    MEMBER(max_index, U64),
-    MEMBER(max_relative, DOUBLE),
-    MEMBER(mean_absolute, DOUBLE),
-    MEMBER(root_mean_square, DOUBLE),
-    MEMBER(sqnr_db, DOUBLE),
-    MEMBER(first_no_code, INDEX),
+    MEMBER(elements, U64),        MEMBER(inexact, U64),          MEMBER(overflowed, U64),
+    MEMBER(to_zero, U64),         MEMBER(to_subnormal, U64),     MEMBER(nan_in, U64),
+    MEMBER(inf_in, U64),          MEMBER(no_code, U64),          MEMBER(stray, U64),
+    MEMBER(compared, U64),        MEMBER(max_absolute, DOUBLE),  MEMBER(max_index, U64),
+    MEMBER(max_relative, DOUBLE), MEMBER(mean_absolute, DOUBLE), MEMBER(root_mean_square, DOUBLE),
+    MEMBER(sqnr_db, DOUBLE),      MEMBER(first_no_code, INDEX),
 };
 
 static enum dti_status run(const struct dti_caster *caster, void *dst,
@@ -50,10 +42,9 @@ static enum dti_status run(const struct dti_caster *caster, void *dst,
     const bool paused =
         dti_py_pause(view->count > SIZE_MAX / 16 ? SIZE_MAX : view->count * view->dtype->bytes);
     const enum dti_status status =
-        view->contiguous
-            ? dti_caster_run(caster, dst, view->data, view->count, report, error)
-            : dti_caster_run_strided(caster, dst, view->data, view->rank, view->shape,
-                                     view->strides, report, error);
+        view->contiguous ? dti_caster_run(caster, dst, view->data, view->count, report, error)
+                         : dti_caster_run_strided(caster, dst, view->data, view->rank, view->shape,
+                                                  view->strides, report, error);
     dti_py_resume(paused);
     return status;
 }
@@ -62,12 +53,10 @@ static PyObject *with_report(struct dti_py_state *state, const struct cast_argum
                              const struct dti_py_view *view, PyObject *result,
                              const struct dti_cast_report *report)
 {
-    PyObject *const dict =
-        dti_py_dict(state, report_members, DTI_PY_COUNT(report_members), report);
-    PyObject *const object =
-        dict ? dti_py_help(state, "cast_report", "(OOO)", dict, (PyObject *)view->dtype,
-                           (PyObject *)given->dtype)
-             : NULL;
+    PyObject *const dict = dti_py_dict(state, report_members, DTI_PY_COUNT(report_members), report);
+    PyObject *const object = dict ? dti_py_help(state, "cast_report", "(OOO)", dict,
+                                                (PyObject *)view->dtype, (PyObject *)given->dtype)
+                                  : NULL;
     Py_XDECREF(dict);
     return object ? Py_BuildValue("(NN)", result, object) : (Py_DECREF(result), NULL);
 }
@@ -189,7 +178,7 @@ static PyObject *kernels(PyObject *module, PyObject *const *args, Py_ssize_t nar
 }
 
 #define FAST(function) ((PyCFunction)(void (*)(void))(function)), METH_FASTCALL | METH_KEYWORDS
-#define POLICIES "round=None, overflow=None, nan=None, like=None, via=None, seed=0"
+#define POLICIES       "round=None, overflow=None, nan=None, like=None, via=None, seed=0"
 PyMethodDef dti_py_cast_functions[] = {
     {"cast", FAST(cast),
      "cast($module, array, dtype, *, " POLICIES ", report=False, out=None, src=None)\n--\n\n"

@@ -21,9 +21,9 @@ static struct dti_py_dtype *dtype_of_dl(struct dti_py_state *state, struct dl_ty
         [DL_FP6_E3M2FN] = "fp6_e3m2",
         [DL_FP4_E2M1FN] = "fp4_e2m1",
     };
-    static const char *const kinds[] = {[DL_INT] = "int%d",         [DL_UINT] = "uint%d",
-                                        [DL_FLOAT] = "fp%d",        [DL_BFLOAT] = "bf%d",
-                                        [DL_COMPLEX] = "complex%d", [DL_BOOL] = "bool"};
+    static const char *const kinds[] = {
+        [DL_INT] = "int%d",   [DL_UINT] = "uint%d",       [DL_FLOAT] = "fp%d",
+        [DL_BFLOAT] = "bf%d", [DL_COMPLEX] = "complex%d", [DL_BOOL] = "bool"};
     char name[24] = "";
     const char *word = NULL;
     if (type.code < DTI_PY_COUNT(floats) && floats[type.code])
@@ -163,7 +163,8 @@ static bool open_capsule(struct dti_py_state *state, PyObject *object, struct dt
     if (!on_cpu(state, object))
         return false;
     PyObject *const method = PyObject_GetAttr(object, state->names.dlpack);
-    PyObject *const none = PyTuple_New(0), *const options = Py_BuildValue("{s(ii)}", "max_version", 1, 0);
+    PyObject *const none = PyTuple_New(0), *const options =
+                                               Py_BuildValue("{s(ii)}", "max_version", 1, 0);
     PyObject *capsule = method && none && options ? PyObject_Call(method, none, options) : NULL;
     if (!capsule && method && PyErr_ExceptionMatches(PyExc_TypeError)) { /* before version 1 */
         PyErr_Clear();
@@ -195,7 +196,9 @@ static bool plain_tensor(struct dti_py_state *state, PyObject *object, bool comp
     PyObject *const grad = PyObject_GetAttr(object, state->names.requires_grad);
     PyObject *const conj =
         grad && complex ? PyObject_CallMethodObjArgs(object, state->names.is_conj, NULL) : NULL;
-    PyObject *const neg = grad && (conj || !complex) ? PyObject_CallMethodObjArgs(object, state->names.is_neg, NULL) : NULL;
+    PyObject *const neg = grad && (conj || !complex)
+                              ? PyObject_CallMethodObjArgs(object, state->names.is_neg, NULL)
+                              : NULL;
     if (neg && grad == Py_True)
         PyErr_SetString(PyExc_ValueError,
                         "the tensor requires a gradient, which dtinfo cannot follow; detach it "

@@ -214,8 +214,8 @@ PyObject *dti_py_dtype_in(struct dti_py_dtype *dtype, enum dti_py_library librar
         return Py_None;
     if (*place)
         return *place;
-    PyObject *const found = dti_py_help(dtype->state, "native", "(si)",
-                                        dti_format_name(dtype->format), (int)library);
+    PyObject *const found =
+        dti_py_help(dtype->state, "native", "(si)", dti_format_name(dtype->format), (int)library);
     if (found == Py_NotImplemented) { /* ask again */
         Py_DECREF(found);
         return Py_None;
@@ -246,8 +246,8 @@ static PyObject *get_name(PyObject *self, void *unused)
 
 static PyObject *get_kind(PyObject *self, void *unused)
 {
-    static const char *const words[] = {"float", "unsigned float", "int", "uint", "bool",
-                                        "complex"};
+    static const char *const words[] = {"float", "unsigned float", "int",
+                                        "uint",  "bool",           "complex"};
     (void)unused;
     return PyUnicode_FromString(words[self_of(self)->kind]);
 }
@@ -330,12 +330,13 @@ static void dealloc(PyObject *self)
 
 static PyGetSetDef attributes[] = {
     {"name", get_name, NULL, "Its name in dtinfo: 'bf16'.", NULL},
-    {"kind", get_kind, NULL,
-     "'float', 'unsigned float', 'int', 'uint', 'bool' or 'complex'.", NULL},
+    {"kind", get_kind, NULL, "'float', 'unsigned float', 'int', 'uint', 'bool' or 'complex'.",
+     NULL},
     {"bits", get_bits, NULL, "Bits of a code.", NULL},
     {"itemsize", get_itemsize, NULL, "Bytes of an element of an array.", NULL},
     {"numpy", get_numpy, NULL, "The dtype of numpy or ml_dtypes; None if they have none.", NULL},
-    {"torch", get_torch, NULL, "The dtype of torch; None if it has none, or is not imported.", NULL},
+    {"torch", get_torch, NULL, "The dtype of torch; None if it has none, or is not imported.",
+     NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -348,7 +349,9 @@ static PyMethodDef methods[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, DTI_PY_SLOT("A number format. dtinfo.dtype(name) gives it; equal formats are the same object.")},
+    {Py_tp_doc,
+     DTI_PY_SLOT(
+         "A number format. dtinfo.dtype(name) gives it; equal formats are the same object.")},
     {Py_tp_repr, DTI_PY_SLOT(represent)},
     {Py_tp_str, DTI_PY_SLOT(spell)},
     {Py_tp_getset, attributes},

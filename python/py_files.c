@@ -30,8 +30,7 @@ void dti_py_lock(PyThread_type_lock lock)
 {
     if (PyThread_acquire_lock(lock, NOWAIT_LOCK))
         return;
-    Py_BEGIN_ALLOW_THREADS
-    (void)PyThread_acquire_lock(lock, WAIT_LOCK);
+    Py_BEGIN_ALLOW_THREADS(void) PyThread_acquire_lock(lock, WAIT_LOCK);
     Py_END_ALLOW_THREADS
 }
 
@@ -156,17 +155,23 @@ static void dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-#define MEMBER(name, type) {#name, DTI_PY_IS_##type, offsetof(struct dti_file_info, name)}
+#define MEMBER(name, type)                                            \
+    {                                                                 \
+#name, DTI_PY_IS_##type, offsetof(struct dti_file_info, name) \
+    }
 static const struct dti_py_member info_members[] = {
-    MEMBER(container, TEXT),       MEMBER(version, TEXT),   MEMBER(file_count, U64),
-    MEMBER(tensor_count, U64),     MEMBER(metadata_count, U64), MEMBER(note_count, U64),
+    MEMBER(container, TEXT),   MEMBER(version, TEXT),       MEMBER(file_count, U64),
+    MEMBER(tensor_count, U64), MEMBER(metadata_count, U64), MEMBER(note_count, U64),
 };
 #undef MEMBER
-#define MEMBER(name, type) {#name, DTI_PY_IS_##type, offsetof(struct dti_tensor_info, name)}
+#define MEMBER(name, type)                                              \
+    {                                                                   \
+#name, DTI_PY_IS_##type, offsetof(struct dti_tensor_info, name) \
+    }
 static const struct dti_py_member tensor_members[] = {
-    MEMBER(stored_as, TEXT), MEMBER(format, FORMAT), MEMBER(refusal, TEXT), MEMBER(elements, U64),
-    MEMBER(stored_bytes, U64), MEMBER(quantized, TEXT), MEMBER(layout, TEXT),
-    MEMBER(offset, U64), MEMBER(packing, INT),
+    MEMBER(stored_as, TEXT), MEMBER(format, FORMAT),    MEMBER(refusal, TEXT),
+    MEMBER(elements, U64),   MEMBER(stored_bytes, U64), MEMBER(quantized, TEXT),
+    MEMBER(layout, TEXT),    MEMBER(offset, U64),       MEMBER(packing, INT),
 };
 
 static PyObject *describe(PyObject *self, PyObject *unused)
@@ -228,7 +233,8 @@ static PyObject *tensor(PyObject *self, PyObject *number)
         PyObject *const shape = PyTuple_New((Py_ssize_t)info.rank);
         for (size_t i = 0; shape && i < info.rank; i++)
             (void)PyTuple_SetItem(shape, (Py_ssize_t)i, PyLong_FromUnsignedLongLong(info.shape[i]));
-        PyObject *const path = info.path ? PyUnicode_DecodeFSDefault(info.path) : Py_NewRef(Py_None);
+        PyObject *const path =
+            info.path ? PyUnicode_DecodeFSDefault(info.path) : Py_NewRef(Py_None);
         if (!set(dict, "shape", shape) || !set(dict, "path", path) ||
             !set(dict, "name", name_of(info.name, info.name_length)))
             Py_CLEAR(dict);

@@ -94,7 +94,10 @@ PyObject *dti_py_dict(struct dti_py_state *state, const struct dti_py_member *ro
     return dict;
 }
 
-#define MEMBER(name, type) {#name, DTI_PY_IS_##type, offsetof(struct dti_format_info, name)}
+#define MEMBER(name, type)                                              \
+    {                                                                   \
+#name, DTI_PY_IS_##type, offsetof(struct dti_format_info, name) \
+    }
 static const struct dti_py_member info_members[] = {
     MEMBER(component, FORMAT),
     MEMBER(bits, UINT),
@@ -158,8 +161,7 @@ static PyObject *dtypes(PyObject *module, PyObject *unused)
     (void)unused;
     PyObject *const list = PyList_New(0);
     for (const struct dti_format *format = NULL; list && (format = dti_format_next(format));) {
-        PyObject *const one =
-            (PyObject *)dti_py_dtype_of_format(dti_py_state_of(module), format);
+        PyObject *const one = (PyObject *)dti_py_dtype_of_format(dti_py_state_of(module), format);
         if (!one || PyList_Append(list, one) < 0) {
             Py_DECREF(list);
             return NULL;

@@ -64,12 +64,12 @@ static bool name_letter(const char *format, Py_ssize_t itemsize, char ret_name[1
     letter += strspn(letter, "<>!=@");
     const bool complex = *letter == 'Z';
     letter += complex;
-    const char *const kind = strchr("bhilqn", *letter)    ? "int"
-                             : strchr("BHILQN", *letter)  ? "uint"
-                             : strchr("efd", *letter)     ? (complex ? "complex" : "fp")
-                             : strchr("FD", *letter)      ? "complex"
-                             : *letter == '?'             ? "bool"
-                                                          : NULL;
+    const char *const kind = strchr("bhilqn", *letter)   ? "int"
+                             : strchr("BHILQN", *letter) ? "uint"
+                             : strchr("efd", *letter)    ? (complex ? "complex" : "fp")
+                             : strchr("FD", *letter)     ? "complex"
+                             : *letter == '?'            ? "bool"
+                                                         : NULL;
     if (!*letter || letter[1] || !kind)
         return false;
     *ret_swapped = *ret_swapped && itemsize > 1;
@@ -102,9 +102,10 @@ static bool open_buffer(struct dti_py_state *state, PyObject *object, bool raw,
         return true;
     char name[16];
     if (!name_letter(view->buffer.format, view->buffer.itemsize, name, &view->swapped)) {
-        PyErr_Format(PyExc_TypeError,
-                     "a buffer of format '%s' has no dtype of dtinfo; src= gives the dtype of codes",
-                     view->buffer.format);
+        PyErr_Format(
+            PyExc_TypeError,
+            "a buffer of format '%s' has no dtype of dtinfo; src= gives the dtype of codes",
+            view->buffer.format);
         return false;
     }
     view->dtype = dti_py_dtype_named(state, name);
@@ -122,8 +123,8 @@ static bool read_interface(struct dti_py_state *state, PyObject *dict, struct dt
     int read_only;
     PyObject *name, *shape, *strides;
     Py_ssize_t sizes[DTI_PY_RANK], steps[DTI_PY_RANK];
-    bool fine = PyArg_ParseTuple(place, "KnpOOO", &address, &unit, &read_only, &name, &shape,
-                                 &strides);
+    bool fine =
+        PyArg_ParseTuple(place, "KnpOOO", &address, &unit, &read_only, &name, &shape, &strides);
     const Py_ssize_t rank = fine ? PyTuple_Size(shape) : 0;
     fine = fine && rank >= 0 && rank <= DTI_PY_RANK;
     for (Py_ssize_t i = 0; fine && i < rank; i++) {
@@ -242,7 +243,7 @@ static bool open_any(struct dti_py_state *state, PyObject *object, bool raw,
 static bool reinterpret(struct dti_py_view *view, struct dti_py_dtype *src)
 {
     const struct dti_py_dtype *const has_dtype = view->dtype;
-    const Py_ssize_t unit = has_dtype ? (Py_ssize_t)has_dtype->bytes
+    const Py_ssize_t unit = has_dtype          ? (Py_ssize_t)has_dtype->bytes
                             : view->buffer.obj ? view->buffer.itemsize
                                                : (Py_ssize_t)src->bytes;
     if (has_dtype && has_dtype != src && has_dtype->kind != DTI_KIND_INT &&

@@ -9,7 +9,10 @@ struct made_arguments {
     PyObject *codes, *shape;
     struct dti_py_dtype *dtype;
 };
-#define ROW(name, take) {#name, DTI_PY_##take, offsetof(struct made_arguments, name), NULL}
+#define ROW(name, take)                                                   \
+    {                                                                     \
+#name, DTI_PY_##take, offsetof(struct made_arguments, name), NULL \
+    }
 
 /* A shape of Python, and its number of elements. */
 static bool take_shape(PyObject *object, size_t shape[DTI_PY_RANK], size_t *ret_rank,

@@ -11,23 +11,39 @@ struct measure_arguments {
     double atol, rtol;
 };
 
-#define MEMBER(name, type) {#name, DTI_PY_IS_##type, offsetof(struct dti_array_stats, name)}
+#define MEMBER(name, type)                                              \
+    {                                                                   \
+#name, DTI_PY_IS_##type, offsetof(struct dti_array_stats, name) \
+    }
 static const struct dti_py_member stats_members[] = {
-    MEMBER(elements, U64),     MEMBER(nan, U64),        MEMBER(inf, U64),
-    MEMBER(negative_inf, U64), MEMBER(zeros, U64),      MEMBER(negative, U64),
-    MEMBER(subnormals, U64),   MEMBER(finite, U64),     MEMBER(min, VALUE),
-    MEMBER(max, VALUE),        MEMBER(absmax, VALUE),   MEMBER(min_index, U64),
+    MEMBER(elements, U64),     MEMBER(nan, U64),          MEMBER(inf, U64),
+    MEMBER(negative_inf, U64), MEMBER(zeros, U64),        MEMBER(negative, U64),
+    MEMBER(subnormals, U64),   MEMBER(finite, U64),       MEMBER(min, VALUE),
+    MEMBER(max, VALUE),        MEMBER(absmax, VALUE),     MEMBER(min_index, U64),
     MEMBER(max_index, U64),    MEMBER(absmax_index, U64), MEMBER(first_nan, INDEX),
-    MEMBER(first_inf, INDEX),  MEMBER(mean, DOUBLE),    MEMBER(deviation, DOUBLE),
+    MEMBER(first_inf, INDEX),  MEMBER(mean, DOUBLE),      MEMBER(deviation, DOUBLE),
 };
 #undef MEMBER
-#define MEMBER(name, type) {#name, DTI_PY_IS_##type, offsetof(struct dti_array_difference, name)}
+#define MEMBER(name, type)                                                   \
+    {                                                                        \
+#name, DTI_PY_IS_##type, offsetof(struct dti_array_difference, name) \
+    }
 static const struct dti_py_member difference_members[] = {
-    MEMBER(elements, U64),        MEMBER(differing, U64),        MEMBER(unmatched, U64),
-    MEMBER(exceeding, U64),       MEMBER(compared, U64),         MEMBER(max_absolute, DOUBLE),
-    MEMBER(max_index, U64),       MEMBER(max_relative, DOUBLE),  MEMBER(max_ulp, DOUBLE),
-    MEMBER(first_differing, INDEX), MEMBER(first_unmatched, INDEX), MEMBER(mean_absolute, DOUBLE),
-    MEMBER(root_mean_square, DOUBLE), MEMBER(sqnr_db, DOUBLE),   MEMBER(nmse, DOUBLE),
+    MEMBER(elements, U64),
+    MEMBER(differing, U64),
+    MEMBER(unmatched, U64),
+    MEMBER(exceeding, U64),
+    MEMBER(compared, U64),
+    MEMBER(max_absolute, DOUBLE),
+    MEMBER(max_index, U64),
+    MEMBER(max_relative, DOUBLE),
+    MEMBER(max_ulp, DOUBLE),
+    MEMBER(first_differing, INDEX),
+    MEMBER(first_unmatched, INDEX),
+    MEMBER(mean_absolute, DOUBLE),
+    MEMBER(root_mean_square, DOUBLE),
+    MEMBER(sqnr_db, DOUBLE),
+    MEMBER(nmse, DOUBLE),
     MEMBER(cosine, DOUBLE),
 };
 

@@ -72,8 +72,8 @@ static int execute(PyObject *module)
     state->kinds = PyDict_New();
     if (!state->dtypes || !state->kinds || !new_context(state))
         return -1;
-#define INTERN(name, text)                                                                         \
-    if (!(state->names.name = PyUnicode_InternFromString(text)))                                   \
+#define INTERN(name, text)                                       \
+    if (!(state->names.name = PyUnicode_InternFromString(text))) \
         return -1;
     DTI_PY_NAMES(INTERN)
 #undef INTERN
@@ -83,9 +83,9 @@ static int execute(PyObject *module)
         !add_type(module, &dti_py_writer_spec, &state->writer_type))
         return -1;
     PyMethodDef *const tables[] = {
-        dti_py_format_functions, dti_py_value_functions, dti_py_cast_functions,
-        dti_py_measure_functions, dti_py_block_functions, dti_py_calc_functions,
-        dti_py_file_functions, dti_py_writer_functions, dti_py_made_functions,
+        dti_py_format_functions,  dti_py_value_functions,  dti_py_cast_functions,
+        dti_py_measure_functions, dti_py_block_functions,  dti_py_calc_functions,
+        dti_py_file_functions,    dti_py_writer_functions, dti_py_made_functions,
     };
     for (size_t i = 0; i < DTI_PY_COUNT(tables); i++)
         if (PyModule_AddFunctions(module, tables[i]) < 0)
@@ -160,7 +160,8 @@ static PyMethodDef functions[] = {
 /* The limited API of 3.11 does not name these slots, and an interpreter older than they are refuses
  * them; their numbers are part of the stable ABI, so that the version at run time decides. */
 enum { MULTIPLE_INTERPRETERS = 3, GIL = 4 };
-static PyModuleDef_Slot slots[] = {{Py_mod_exec, DTI_PY_SLOT(execute)}, {0, NULL}, {0, NULL}, {0, NULL}};
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, DTI_PY_SLOT(execute)}, {0, NULL}, {0, NULL}, {0, NULL}};
 
 static void set_slots(void)
 {

@@ -15,7 +15,8 @@ static bool new_numpy(struct dti_py_state *state, PyObject *dtype, size_t rank, 
     PyObject *const sizes = rank == 1 ? PyLong_FromSize_t(shape[0]) : PyTuple_New((Py_ssize_t)rank);
     for (size_t i = 0; sizes && rank != 1 && i < rank; i++)
         (void)PyTuple_SetItem(sizes, (Py_ssize_t)i, PyLong_FromSize_t(shape[i]));
-    ret->object = sizes ? PyObject_CallFunctionObjArgs(state->numpy_empty, sizes, dtype, NULL) : NULL;
+    ret->object =
+        sizes ? PyObject_CallFunctionObjArgs(state->numpy_empty, sizes, dtype, NULL) : NULL;
     Py_XDECREF(sizes);
     if (!ret->object || PyObject_GetBuffer(ret->object, &ret->buffer, PyBUF_WRITABLE) < 0) {
         Py_CLEAR(ret->object);

@@ -126,9 +126,9 @@ static PyObject *ask(PyObject *module, PyObject *const *args, Py_ssize_t nargs, 
         struct dti_error error;
         char *text = NULL;
         const bool paused = dti_py_pause(SIZE_MAX);
-        const enum dti_status status =
-            dti_file_ask(state->context, given.verb ? given.verb : "", rewrite.names,
-                         rewrite.path_count, rewrite.settings, rewrite.setting_count, &text, &error);
+        const enum dti_status status = dti_file_ask(
+            state->context, given.verb ? given.verb : "", rewrite.names, rewrite.path_count,
+            rewrite.settings, rewrite.setting_count, &text, &error);
         dti_py_resume(paused);
         result = status == DTI_OK || status == DTI_ANSWER_NO
                      ? Py_BuildValue("(ON)", status == DTI_OK ? Py_True : Py_False,

@@ -12,25 +12,25 @@
 #include "py_dlpack.h"
 
 /* Names that are looked up often, interned once. */
-#define DTI_PY_NAMES(NAME)                                                                         \
-    NAME(dtype, "dtype")                                                                           \
-    NAME(dlpack, "__dlpack__")                                                                     \
-    NAME(dlpack_device, "__dlpack_device__")                                                       \
-    NAME(exchange, "__dlpack_c_exchange_api__")                                                    \
-    NAME(interface, "__array_interface__")                                                         \
-    NAME(requires_grad, "requires_grad")                                                           \
-    NAME(is_conj, "is_conj")                                                                       \
-    NAME(is_neg, "is_neg")                                                                         \
+#define DTI_PY_NAMES(NAME)                      \
+    NAME(dtype, "dtype")                        \
+    NAME(dlpack, "__dlpack__")                  \
+    NAME(dlpack_device, "__dlpack_device__")    \
+    NAME(exchange, "__dlpack_c_exchange_api__") \
+    NAME(interface, "__array_interface__")      \
+    NAME(requires_grad, "requires_grad")        \
+    NAME(is_conj, "is_conj")                    \
+    NAME(is_neg, "is_neg")                      \
     NAME(max_version, "max_version")
 
 /* The state of a module: one for each interpreter that imports it. */
 struct dti_py_state {
     struct dti_context *context;
-    PyObject *dtypes;  /* text -> Dtype */
-    PyObject *kinds;   /* dtype of another library -> address of a struct dti_py_kind */
-    PyObject *helpers; /* the module dtinfo._helpers; NULL until needed */
+    PyObject *dtypes;             /* text -> Dtype */
+    PyObject *kinds;              /* dtype of another library -> address of a struct dti_py_kind */
+    PyObject *helpers;            /* the module dtinfo._helpers; NULL until needed */
     struct dl_exchange *exchange; /* torch's, once a tensor came in */
-    PyObject *numpy_empty; /* numpy.empty; NULL until needed */
+    PyObject *numpy_empty;        /* numpy.empty; NULL until needed */
     PyTypeObject *dtype_type, *array_type, *file_type, *writer_type;
     struct {
 #define DTI_PY_MEMBER(name, text) PyObject *name;
@@ -50,9 +50,9 @@ struct dti_py_dtype {
     enum dti_kind kind;
     unsigned bits, bytes; /* bytes of an element that is not packed */
     bool packs;
-    struct dl_type dl;        /* bits 0: DLPack has no such type */
-    const char *letter;       /* of the buffer protocol, for numbers or else for codes */
-    PyObject *numpy, *torch;  /* its dtype there; None: there is none; NULL: not looked up yet */
+    struct dl_type dl;       /* bits 0: DLPack has no such type */
+    const char *letter;      /* of the buffer protocol, for numbers or else for codes */
+    PyObject *numpy, *torch; /* its dtype there; None: there is none; NULL: not looked up yet */
 };
 
 /* A dtype of another library. */
@@ -206,26 +206,31 @@ struct dti_py_policies {
     const char *like;
     struct dti_py_route via;
 };
-#define DTI_PY_POLICY_ROWS(type, member)                                                           \
-    {"round", DTI_PY_WORD, offsetof(type, member.round), dti_py_rounds},                           \
-        {"overflow", DTI_PY_WORD, offsetof(type, member.overflow), dti_py_overflows},              \
-        {"nan", DTI_PY_WORD, offsetof(type, member.nan), dti_py_nans},                             \
-        {"like", DTI_PY_TEXT, offsetof(type, member.like), NULL},                                  \
-        {"via", DTI_PY_DTYPES, offsetof(type, member.via), NULL},                                  \
-        {"seed", DTI_PY_U64, offsetof(type, member.seed), NULL}
-#define DTI_PY_POLICIES                                                                            \
-    {                                                                                              \
-        -1, -1, -1, 0, NULL, {{NULL}, 0}                                                           \
+#define DTI_PY_POLICY_ROWS(type, member)                                              \
+    {"round", DTI_PY_WORD, offsetof(type, member.round), dti_py_rounds},              \
+        {"overflow", DTI_PY_WORD, offsetof(type, member.overflow), dti_py_overflows}, \
+        {"nan", DTI_PY_WORD, offsetof(type, member.nan), dti_py_nans},                \
+        {"like", DTI_PY_TEXT, offsetof(type, member.like), NULL},                     \
+        {"via", DTI_PY_DTYPES, offsetof(type, member.via), NULL},                     \
+    {                                                                                 \
+        "seed", DTI_PY_U64, offsetof(type, member.seed), NULL                         \
+    }
+#define DTI_PY_POLICIES      \
+    {                        \
+        -1, -1, -1, 0, NULL, \
+        {                    \
+            {NULL}, 0        \
+        }                    \
     }
 void dti_py_spec(struct dti_cast_spec *spec, const struct dti_py_policies *policies);
 
 /* Structs as dicts: a row for each member. */
 enum dti_py_type {
     DTI_PY_IS_BOOL,
-    DTI_PY_IS_INT,    /* int32_t, int or enum */
-    DTI_PY_IS_UINT,   /* unsigned */
-    DTI_PY_IS_U64,    /* uint64_t, size_t */
-    DTI_PY_IS_INDEX,  /* uint64_t; UINT64_MAX: None */
+    DTI_PY_IS_INT,   /* int32_t, int or enum */
+    DTI_PY_IS_UINT,  /* unsigned */
+    DTI_PY_IS_U64,   /* uint64_t, size_t */
+    DTI_PY_IS_INDEX, /* uint64_t; UINT64_MAX: None */
     DTI_PY_IS_DOUBLE,
     DTI_PY_IS_VALUE,  /* struct dti_value */
     DTI_PY_IS_TEXT,   /* const char *; NULL: None */

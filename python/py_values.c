@@ -13,12 +13,15 @@ struct value_arguments {
     int spelling;
 };
 
-#define MEMBER(name, type) {#name, DTI_PY_IS_##type, offsetof(struct dti_cast_facts, name)}
+#define MEMBER(name, type)                                             \
+    {                                                                  \
+#name, DTI_PY_IS_##type, offsetof(struct dti_cast_facts, name) \
+    }
 static const struct dti_py_member fact_members[] = {
-    MEMBER(code, U64),      MEMBER(flags, UINT),   MEMBER(exact, BOOL),
-    MEMBER(direction, INT), MEMBER(given, VALUE),  MEMBER(stored, VALUE),
-    MEMBER(has_error, BOOL), MEMBER(error, VALUE), MEMBER(relative, VALUE),
-    MEMBER(ulps, VALUE),    MEMBER(has_below, BOOL), MEMBER(has_above, BOOL),
+    MEMBER(code, U64),       MEMBER(flags, UINT),     MEMBER(exact, BOOL),
+    MEMBER(direction, INT),  MEMBER(given, VALUE),    MEMBER(stored, VALUE),
+    MEMBER(has_error, BOOL), MEMBER(error, VALUE),    MEMBER(relative, VALUE),
+    MEMBER(ulps, VALUE),     MEMBER(has_below, BOOL), MEMBER(has_above, BOOL),
     MEMBER(below_code, U64), MEMBER(above_code, U64), MEMBER(below, VALUE),
     MEMBER(above, VALUE),
 };
@@ -119,7 +122,8 @@ static PyObject *value_spell(PyObject *module, PyObject *const *args, Py_ssize_t
         {"dtype", DTI_PY_DTYPE, offsetof(struct value_arguments, dtype), NULL},
         {"spelling", DTI_PY_WORD, offsetof(struct value_arguments, spelling), spellings},
     };
-    static const struct dti_py_signature signature = {"value_spell", rows, DTI_PY_COUNT(rows), 1, 3};
+    static const struct dti_py_signature signature = {"value_spell", rows, DTI_PY_COUNT(rows), 1,
+                                                      3};
     struct dti_value value;
     if (!dti_py_arguments(state, &signature, args, nargs, kwnames, &given) ||
         !dti_py_value_from(given.value ? given.value : Py_None, &value))

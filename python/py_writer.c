@@ -18,7 +18,10 @@ struct writer_arguments {
     bool replace;
     uint64_t tensor, first;
 };
-#define ROW(name, take) {#name, DTI_PY_##take, offsetof(struct writer_arguments, name), NULL}
+#define ROW(name, take)                                                     \
+    {                                                                       \
+#name, DTI_PY_##take, offsetof(struct writer_arguments, name), NULL \
+    }
 
 static struct writer_object *self_of(PyObject *self)
 {
@@ -64,8 +67,8 @@ static PyObject *writer_new(PyObject *module, PyObject *const *args, Py_ssize_t 
         object->writer = NULL;
         object->lock = PyThread_allocate_lock();
         struct dti_error error;
-        if (dti_writer_new(&object->writer, state->context, PyBytes_AsString(path),
-                           given.container, given.replace, &error) != DTI_OK) {
+        if (dti_writer_new(&object->writer, state->context, PyBytes_AsString(path), given.container,
+                           given.replace, &error) != DTI_OK) {
             (void)dti_py_fail(state, &error);
             Py_CLEAR(object);
         }
@@ -74,8 +77,7 @@ static PyObject *writer_new(PyObject *module, PyObject *const *args, Py_ssize_t 
     return (PyObject *)object;
 }
 
-static PyObject *declare(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
-                         PyObject *kwnames)
+static PyObject *declare(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     struct writer_arguments given = {.path = NULL};
     static const struct dti_py_parameter rows[] = {ROW(name, OBJECT), ROW(dtype, DTYPE),

@@ -77,6 +77,8 @@ class Values(unittest.TestCase):
         self.assertEqual(dtinfo.bits(0b1111, "int4").value, -1)
         with self.assertRaises(dtinfo.ArgumentError):
             dtinfo.bits(0x10000, "bf16")
+        least = dtinfo.bits(1, "fp64").exact_text
+        self.assertEqual((len(least), Fraction(least)), (1076, Fraction(1, 2**1074)))
 
     def test_pictures(self):
         value = dtinfo.cast_value("1/3", "bf16")
