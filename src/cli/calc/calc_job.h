@@ -5,7 +5,7 @@
 #define CLI_CALC_CALC_JOB_H
 
 #include "answers/calc/calc_answer.h"
-#include "cli/shared/cast_job.h"
+#include "requests/cast_job.h"
 
 struct calc_args {
     struct dti_policy_args policy;
