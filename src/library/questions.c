@@ -210,7 +210,10 @@ enum dti_status dti_file_ask(struct dti_context *context, const char *question,
         struct asking asking = {.paths = paths, .count = (int)path_count, .ret = &document};
         status = ask(context, row, settings, setting_count, &asking, reterr);
     }
-    *ret_document = document;
+    if (ret_document)
+        *ret_document = document;
+    else
+        dti_free(document);
     status = dti_settings_fail(reterr, status);
     dti_call_end(&call);
     return status;

@@ -311,6 +311,18 @@ def settings_all(judge, folder):
             judge.check("has no setting" not in outcome["text"], name, option["long"], outcome)
 
 
+def calls_all(judge, folder):
+    """Several threads at once, and NULL where it may stand."""
+    (folder / "threads").mkdir()
+    for words in (["threads", "single/model.safetensors", "threads"], ["nulls", "single/model.safetensors"]):
+        code = subprocess.run([judge.probe, *words], cwd=folder, timeout=120).returncode
+        judge.check(code == 0, words, "ended with", code)
+    judge.library(["convert", "cast", "single/model.safetensors", "bf16", OUT], {"keep": NORM}, folder)
+    one = take(folder, OUT)
+    made = sorted((folder / "threads").iterdir())
+    judge.check(len(made) == 4 and all(filecmp.cmp(one, path, shallow=False) for path in made), "threads", made)
+
+
 # Readers that know nothing of the project.
 
 def read_safetensors(path):
@@ -393,6 +405,7 @@ def main():
         convert_all(judge, folders)
         refuse_all(judge, folders[0])
         settings_all(judge, folders[0])
+        calls_all(judge, folders[0])
         judge_numbers(judge, folders[0])
     for problem in judge.problems[:20]:
         print(problem)
