@@ -30,10 +30,8 @@ enum dti_status dti_rewrite_operands(const struct dti_rewrite_page *page, const 
                                      bool regular, char **operands, int count,
                                      const char **ret_path, const char **ret_dtype,
                                      struct dti_error *reterr);
-/* The errors for an operand after the dtype, and for a missing dtype. */
+/* The error for an operand after the dtype. */
 enum dti_status dti_rewrite_surplus(const char *operand, struct dti_error *reterr);
-enum dti_status dti_rewrite_no_dtype(const struct dti_rewrite_page *page, const char *path,
-                                     struct dti_error *reterr);
 
 /* text_sink.c: a dti_rewrite_text_fn, to the output or to standard output. */
 enum dti_status dti_rewrite_text(struct dti_rewrite_job *job,

@@ -19,8 +19,8 @@ enum dti_status dti_rewrite_surplus(const char *operand, struct dti_error *reter
                          DTI_QUOTED(operand, length));
 }
 
-enum dti_status dti_rewrite_no_dtype(const struct dti_rewrite_page *page, const char *path,
-                                     struct dti_error *reterr)
+static enum dti_status no_dtype(const struct dti_rewrite_page *page, const char *path,
+                                struct dti_error *reterr)
 {
     char quoted[DTI_QUOTE_SIZE];
     return dti_fail(reterr, DTI_USAGE, "%s: the dtype to be %s to is missing; give one, %s",
@@ -54,7 +54,7 @@ enum dti_status dti_rewrite_operands(const struct dti_rewrite_page *page, const 
     if (count > files + 1)
         return dti_rewrite_surplus(operands[files + 1], reterr);
     if (count == files)
-        return dti_rewrite_no_dtype(page, path, reterr);
+        return no_dtype(page, path, reterr);
     *ret_dtype = operands[files];
     return DTI_OK;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Casts: their options, and the work on files. */
-#ifndef REQUESTS_CAST_CAST_REQUEST_H
-#define REQUESTS_CAST_CAST_REQUEST_H
+#ifndef REQUESTS_CAST_CAST_ARGS_H
+#define REQUESTS_CAST_CAST_ARGS_H
 
 #include "requests/rewrite/rewrite_job.h"
 
