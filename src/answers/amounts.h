@@ -19,5 +19,11 @@ bool dti_shape_parse(const char *text, size_t length, uint64_t shape[DTI_SHAPE_R
 
 /* The number of threads worth starting for this many input bytes: at most one per CPU. */
 size_t dti_amount_useful_threads(uint64_t bytes);
+/* The same, at most `most`; 0: no limit. */
+static inline size_t dti_amount_threads_within(uint64_t bytes, size_t most)
+{
+    const size_t useful = dti_amount_useful_threads(bytes);
+    return most > 0 && most < useful ? most : useful;
+}
 
 #endif

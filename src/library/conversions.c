@@ -16,7 +16,7 @@
 
 /* A conversion, and where its report goes. */
 struct converting {
-    struct dti_rewrite_front front; /* must be first: the report casts to it */
+    struct dti_rewrite_front front;
     struct dti_context *context;
     const char *input, *what, *output;
     char device[DTI_DEVICE_ID_SIZE]; /* the context's, or "" */
@@ -27,7 +27,7 @@ struct converting {
 /* A `report` of a front. */
 static enum dti_status report(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
-    struct converting *const conversion = (struct converting *)(uintptr_t)job->front;
+    struct converting *const conversion = job->front->context;
     if (!conversion->document.json)
         return dti_inputs_unchanged(reterr);
     job->verb->document(conversion->document.json, &job->answer);
@@ -163,7 +163,11 @@ static enum dti_status convert(struct converting *conversion, const struct verb 
     if (status == DTI_OK && document)
         status = dti_text_document_open(&conversion->document, reterr);
     conversion->front = (struct dti_rewrite_front){
-        .asker = &asker, .stream = conversion->document.stream, .report = report};
+        .asker = &asker,
+        .stream = conversion->document.stream,
+        .context = conversion,
+        .report = report,
+    };
     if (status == DTI_OK)
         status = verb->convert(conversion, args, reterr);
     dti_text_document_end(&conversion->document);

@@ -115,7 +115,7 @@ enum dti_status dti_file_reading_init(struct dti_reading *ret, const struct dti_
                                       const struct dti_asker *asker, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
-    *ret = (struct dti_reading){.threads = asker->threads};
+    *ret = (struct dti_reading){.most_threads = asker->threads};
     if (args->threads && strcmp(args->threads, "all") != 0)
         status = dti_amount_threads(args->threads, strlen(args->threads), &ret->threads, reterr);
     if (status == DTI_OK && args->max_memory)

@@ -8,7 +8,8 @@
  *     requests_probe nulls INPUT              NULL for whatever may be NULL, and for some that may
  * not "null" is no text; NAME alone is a setting without a value. Standard output is the document;
  * standard error a line with the status, the remedy, the argument, whether there is a document, and
- * the text. NO_DOCUMENT in the environment asks for none. */
+ * the text. NO_DOCUMENT in the environment asks for none, THREADS
+ * limits those of the context. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,6 +116,7 @@ int main(int count, char **words)
     char *document = NULL;
     int end = 1;
     memset(&error, 0, sizeof error);
+    options.threads = getenv("THREADS") ? (size_t)(getenv("THREADS")[0] - '0') : 0;
     while (end < count && strcmp(words[end], "--") != 0)
         end++;
     const size_t used = end < count ? read_settings(words + end + 1, count - end - 1, settings) : 0;

@@ -323,6 +323,33 @@ def calls_all(judge, folder):
     judge.check(len(made) == 4 and all(filecmp.cmp(one, path, shallow=False) for path in made), "threads", made)
 
 
+def divide_all(judge, folder):
+    """Parts of a run by the program and by the library belong together."""
+    line = lambda *words: subprocess.run([judge.program, "cast", "model", "fp16", *words, "-q"], cwd=folder, check=True)
+    line("-o", "whole/")
+    line("-o", "parts/", "--part", "1/2")
+    _, early = judge.library(["convert", "cast", "model", "fp16", "parts/"], {"finish": ""}, folder)
+    judge.check(early["status"] == "answer_no" and early["document"] == "none" and "missing" in early["text"], early)
+    for settings in ({"part": "2/2"}, {"finish": "", "check-parts": ""}):
+        _, outcome = judge.library(["convert", "cast", "model", "fp16", "parts/"], settings, folder)
+        judge.check(outcome["status"] == "ok" and outcome["document"] == "document", settings, outcome)
+    names = sorted(path.name for path in (folder / "whole").iterdir())
+    judge.check(all(filecmp.cmp(folder / "whole" / name, folder / "parts" / name, shallow=False) for name in names), names)
+
+
+def thread_all(judge, folder):
+    """A context's limit of threads holds, and the bytes do not depend on it."""
+    np.save(folder / "large.npy", np.random.default_rng(1).standard_normal((1 << 24,)).astype("<f4"))
+    used, made = [], []
+    for threads in "12":
+        document, outcome = judge.library(["convert", "cast", "large.npy", "bf16", "out.npy"], {}, folder, THREADS=threads)
+        judge.check(outcome["status"] == "ok", outcome)
+        used.append(json.loads(document)["host"]["threads"])
+        made.append((folder / "out.npy").read_bytes())
+        (folder / "out.npy").unlink()
+    judge.check(used[0] == 1 and used[1] <= 2 and made[0] == made[1], "threads", used)
+
+
 # Readers that know nothing of the project.
 
 def read_safetensors(path):
@@ -406,6 +433,8 @@ def main():
         refuse_all(judge, folders[0])
         settings_all(judge, folders[0])
         calls_all(judge, folders[0])
+        divide_all(judge, folders[0])
+        thread_all(judge, folders[0])
         judge_numbers(judge, folders[0])
     for problem in judge.problems[:20]:
         print(problem)

@@ -207,6 +207,9 @@ static enum dti_status run_rewrite(struct dti_rewrite_job *job, struct dti_error
         job->threads = dti_cast_device_threads(&job->job.device, 0);
     if (job->threads == 0)
         job->threads = dti_amount_useful_threads(job->rewrite->input_bytes);
+    const size_t most = job->front->asker->threads;
+    if (most > 0 && job->threads > most)
+        job->threads = most;
     enum dti_status status = DTI_OK;
     if (job->threads > 1)
         status = dti_team_new(&team, job->threads, DTI_WAIT_SLEEP, false, reterr);

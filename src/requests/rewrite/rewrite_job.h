@@ -51,7 +51,8 @@ struct dti_rewrite_verb {
 /* Who asks, and gets the answer. Only the last function must be there. */
 struct dti_rewrite_front {
     const struct dti_asker *asker;
-    FILE *stream; /* of the document */
+    FILE *stream;  /* of the document */
+    void *context; /* the asker's own */
     /* The command line's: its context, and the words and tables of its page. */
     struct dti_command_context *cx;
     const struct dti_rewrite_page *page;

@@ -100,7 +100,6 @@ enum dti_status dti_rewrite_options(struct dti_rewrite_job *job, struct dti_erro
     if (status != DTI_OK)
         return status;
     job->shown = asker->document || (!asker->quiet && (!dti_rewrite_aside(job) || args->report));
-    job->threads = asker->threads;
     return dti_transfer_amounts(asker, args->threads, tensors->max_memory, &job->threads,
                                 &job->max_memory, &job->request.level, reterr);
 }
