@@ -9,7 +9,7 @@
  * not "null" is no text; NAME alone is a setting without a value. Standard output is the document;
  * standard error a line with the status, the remedy, the argument, whether there is a document, and
  * the text. NO_DOCUMENT in the environment asks for none, THREADS
- * limits those of the context. */
+ * limits those of the context, DEVICE is its device. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,6 +116,7 @@ int main(int count, char **words)
     char *document = NULL;
     int end = 1;
     memset(&error, 0, sizeof error);
+    options.device = getenv("DEVICE");
     options.threads = getenv("THREADS") ? (size_t)(getenv("THREADS")[0] - '0') : 0;
     while (end < count && strcmp(words[end], "--") != 0)
         end++;

@@ -347,6 +347,8 @@ def thread_all(judge, folder):
         used.append(json.loads(document)["host"]["threads"])
         made.append((folder / "out.npy").read_bytes())
         (folder / "out.npy").unlink()
+    document, outcome = judge.library(["convert", "cast", "raw.bin", "bf16", "out.npy"], {"from": "fp16"}, folder, DEVICE="auto")
+    judge.check(outcome["status"] == "ok" and json.loads(document)["device"] in ("cpu", "cuda:0"), "auto", outcome)
     judge.check(used[0] == 1 and used[1] <= 2 and made[0] == made[1], "threads", used)
 
 
