@@ -125,26 +125,42 @@ DTI_PUBLIC enum dti_status dti_writer_commit(struct dti_writer *writer, struct d
 /* Frees it; what was not committed disappears. NULL is fine. */
 DTI_PUBLIC void dti_writer_free(struct dti_writer *writer);
 
-/* A new file from a file, as the command of that name makes it. Settings are the options of that
- * command by their names without dashes, with their words as values ("" for flags):
- * {"only", "*.weight"}, {"layout", "modelopt"}, {"force", ""}. */
+/* A setting of the two functions below: an option of the command of that name, without dashes, with
+ * its words as value; for flags "" or NULL: {"only", "*.weight"}, {"layout", "modelopt"}, {"force",
+ * ""}. `dtinfo cast --help` and the manual list them. Of several with one name the last counts,
+ * except for "set". What a context has (threads, device), what is a parameter (input, output), and
+ * what is for a terminal (progress, tree, top) is none. */
 struct dti_setting {
     const char *name, *value;
 };
-/* verb: "cast", "quant", "dequant", "transcode". what: the dtype, or the layout of a transcoding.
- * *ret_report (may be NULL): the JSON document of the command, dtinfo.cast and so on, for
- * dti_text_free(). Fails as the command does; DTI_UNKNOWN_OPTION and DTI_USAGE for settings. */
+
+/* A new file, or a folder of files, from another.
+ * verb: "cast", "quant", "dequant", "transcode". input: a path, as for dti_file_open(). what: the
+ * dtype; the layout, or dtype of plain floats, of a transcoding, or NULL with the setting
+ * "reconcile". output: a path, whose name says what kind of file it is, "out.gguf", "folder/"; it
+ * appears complete or not at all; NULL with "dry-run" only. ret_report: NULL, or *ret_report
+ * becomes the JSON document of the command (dtinfo.cast_file, quant_file, dequant, transcode;
+ * warnings included) for dti_text_free(), or NULL if there is none. Without it, losses are not
+ * counted. Returns DTI_ANSWER_NO, with the report, if an event of "fail-on" happened (the file is
+ * there), and without one if parts of a divided run are missing ("finish"). Fails with
+ * DTI_UNKNOWN_OPTION and DTI_USAGE for verbs, settings and what does not fit together;
+ * DTI_UNKNOWN_DTYPE; DTI_WRONG_KIND; DTI_WRITE_FAILED (also if the output exists, without "force");
+ * as dti_file_open() does for the input; DTI_CANCELLED; DTI_NO_MEMORY. The remedy of the error is
+ * often a setting: DTI_WRITE_FAILED with "replace", for example. */
 DTI_PUBLIC enum dti_status dti_file_convert(struct dti_context *context, const char *verb,
                                             const char *input, const char *what, const char *output,
                                             const struct dti_setting *settings,
                                             size_t setting_count, char **ret_report,
                                             struct dti_error *reterr);
 
-/* Questions about files, whose answers are JSON documents with a schema each: "inspect" and "check"
- * (one path), "compare", "explain" (two paths). Settings as above. *ret_document is the document,
- * for dti_text_free(). Returns DTI_OK for a yes and DTI_ANSWER_NO for a no (an assertion that does
- * not hold, files that differ, a tensor without an explanation), both with the document; fails as
- * the command does. */
+/* Questions about files, whose answers are JSON documents with a schema each, dtinfo.inspect and so
+ * on: "inspect" and "check" (one path or more), "compare" and "explain" (two paths). *ret_document
+ * is the document of the command, for dti_text_free(), or NULL if there is none. Returns DTI_OK for
+ * a yes and DTI_ANSWER_NO for a no (an assertion that does not hold, files that differ, a tensor
+ * without an explanation), both with the document; DTI_BAD_INPUT with the document, if something is
+ * unreadable and nothing else is wrong; for "inspect" of several files the error of the first that
+ * cannot be opened, with the document that has the others. Fails without one as dti_file_convert()
+ * does. ret_document may be NULL. */
 DTI_PUBLIC enum dti_status dti_file_ask(struct dti_context *context, const char *question,
                                         const char *const *paths, size_t path_count,
                                         const struct dti_setting *settings, size_t setting_count,

@@ -20,9 +20,7 @@ struct dti_made_format {
 };
 
 struct dti_context {
-    struct dti_caller caller; /* allocator, and whether to give up */
-    dti_run_tasks_fn *run_tasks;
-    void *run_tasks_context;
+    struct dti_caller caller; /* allocator, pool, and whether to give up */
     enum dti_level level;
     struct dti_device_choice device;
     size_t threads;
