@@ -13,9 +13,10 @@
 #include "util/run/allocate.h"
 
 enum {
-    PIECE_BYTES = 2 << 20, /* of codes in memory: as large as caches allow */
-    LARGE_BYTES = 4 << 20, /* below, threads are not worth their start */
-    GROUP = 8,             /* elements that fill whole bytes, whatever their width */
+    PIECE_BYTES = 1 << 20,  /* of codes in memory: as large as caches allow */
+    DIRECT_BYTES = 8 << 20, /* the same if they are only read */
+    LARGE_BYTES = 4 << 20,  /* below, threads are not worth their start */
+    GROUP = 8,              /* elements that fill whole bytes, whatever their width */
     CACHE_LINE = 64,
 };
 
@@ -139,13 +140,16 @@ static enum dti_status read_range(struct dti_file *file, struct range *range,
                                   struct dti_error *reterr)
 {
     const uint64_t bytes = range->count * range->item;
-    const size_t piece = PIECE_BYTES / range->item;
-    if (!range->plan && !range->source && bytes < LARGE_BYTES) /* nothing but a system call */
-        return dti_input_read_at(range->input, range->buffer, (size_t)bytes,
-                                 range->offset + range->first * range->item, reterr);
+    const bool direct = !range->plan && !range->source;
     struct dti_team *const team =
         bytes >= LARGE_BYTES ? dti_context_borrow_team(file->context) : NULL;
-    const enum dti_status status = run_pieces(range, team, piece, reterr);
+    enum dti_status status;
+    if (direct && !team) /* nothing but a system call */
+        status = dti_input_read_at(range->input, range->buffer, (size_t)bytes,
+                                   range->offset + range->first * range->item, reterr);
+    else
+        status =
+            run_pieces(range, team, (direct ? DIRECT_BYTES : PIECE_BYTES) / range->item, reterr);
     dti_context_return_team(file->context, team);
     return status;
 }
