@@ -26,13 +26,13 @@ struct dti_file_options {
 };
 
 /* Opens a path (a file, an index, a folder of a model, https:// and hf:// addresses), a descriptor
- * (of a regular file, which is read from its beginning; duplicated, its position stays), or bytes in
- * memory (not copied; they must stay as they are while the file is open). Reads headers, and scales
- * of whole tensors. options may be NULL. name, of messages, may be NULL. Descriptors and bytes stand
- * alone: other files that they name are not opened, so that an index, a part of a split model and
- * ONNX's external data are refused, and there is no config.json. Fails with DTI_BAD_INPUT, in one
- * line that names the file and the tensor; with DTI_UNRECOGNIZED; DTI_USAGE (options of a newer
- * version); DTI_UNAVAILABLE (addresses without libcurl); DTI_NO_MEMORY. */
+ * (of a regular file, which is read from its beginning; duplicated, its position stays), or bytes
+ * in memory (not copied; they must stay as they are while the file is open). Reads headers, and
+ * scales of whole tensors. options may be NULL. name, of messages, may be NULL. Descriptors and
+ * bytes stand alone: other files that they name are not opened, so that an index, a part of a split
+ * model and ONNX's external data are refused, and there is no config.json. Fails with
+ * DTI_BAD_INPUT, in one line that names the file and the tensor; with DTI_UNRECOGNIZED; DTI_USAGE
+ * (options of a newer version); DTI_UNAVAILABLE (addresses without libcurl); DTI_NO_MEMORY. */
 DTI_PUBLIC enum dti_status dti_file_open(struct dti_file **ret, struct dti_context *context,
                                          const char *path, const struct dti_file_options *options,
                                          struct dti_error *reterr);
@@ -69,8 +69,8 @@ struct dti_tensor_info {
     uint64_t stored_bytes; /* in the file, before compression; all parts together */
     const char *quantized; /* the format of its codes, "nvfp4", "q4_k"; NULL: it is not quantized */
     const char *layout;    /* how its parts are stored, "compressed-tensors"; NULL likewise */
-    const char *path;      /* if the file has the codes row-major, in native byte order, one after */
-    uint64_t offset;       /* the other, packed as `packing` says: the file, and where. Else NULL */
+    const char *path; /* if the file has the codes row-major, in native byte order, one after */
+    uint64_t offset;  /* the other, packed as `packing` says: the file, and where. Else NULL */
     enum dti_packing packing; /* of formats that pack, in the file; dti_file_read() unpacks */
 };
 /* index < tensor_count. */
@@ -108,9 +108,10 @@ DTI_PUBLIC enum dti_status dti_file_read(struct dti_file *file, size_t tensor, u
  * only if the process is killed. One thread at a time; different writers in parallel. */
 struct dti_writer;
 
-/* container: "safetensors", "npy" (one array), "npz", "raw" (the codes of one tensor alone); NULL: by
- * the extension of the path (.safetensors, .npy, .npz). replace: an existing file may be replaced.
- * Fails with DTI_UNKNOWN_OPTION, DTI_USAGE (no known extension), DTI_WRITE_FAILED, DTI_NO_MEMORY. */
+/* container: "safetensors", "npy" (one array), "npz", "raw" (the codes of one tensor alone); NULL:
+ * by the extension of the path (.safetensors, .npy, .npz). replace: an existing file may be
+ * replaced. Fails with DTI_UNKNOWN_OPTION, DTI_USAGE (no known extension), DTI_WRITE_FAILED,
+ * DTI_NO_MEMORY. */
 DTI_PUBLIC enum dti_status dti_writer_new(struct dti_writer **ret, struct dti_context *context,
                                           const char *path, const char *container, bool replace,
                                           struct dti_error *reterr);

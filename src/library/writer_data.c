@@ -47,14 +47,14 @@ static enum dti_status lay_out(struct dti_writer *writer, struct dti_error *rete
 }
 
 /* A range of a tensor that is written. */
-struct piece {
+struct write_job {
     struct dti_declared *tensor;
     uint64_t first, count;
     const unsigned char *codes;
 };
 
 /* Plans how given codes become stored ones, if they differ. */
-static enum dti_status make_plan(struct dti_writer *writer, const struct piece *piece,
+static enum dti_status make_plan(struct dti_writer *writer, const struct write_job *piece,
                                  struct dti_error *reterr)
 {
     const struct dti_layout *const layout = &piece->tensor->layout;
@@ -73,7 +73,7 @@ static enum dti_status make_plan(struct dti_writer *writer, const struct piece *
     return dti_plan_new(&piece->tensor->plan, &request, writer->context->level, reterr);
 }
 
-static enum dti_status write_piece(struct dti_writer *writer, const struct piece *piece,
+static enum dti_status write_piece(struct dti_writer *writer, const struct write_job *piece,
                                    struct dti_error *reterr)
 {
     const struct dti_format *const format = piece->tensor->format;
@@ -98,7 +98,7 @@ static enum dti_status write_piece(struct dti_writer *writer, const struct piece
     return status;
 }
 
-static enum dti_status check_piece(const struct piece *piece, struct dti_error *reterr)
+static enum dti_status check_piece(const struct write_job *piece, struct dti_error *reterr)
 {
     const struct dti_format *const format = piece->tensor->format;
     const uint64_t elements = piece->tensor->elements;
@@ -132,7 +132,7 @@ enum dti_status dti_writer_write(struct dti_writer *writer, size_t tensor, uint6
         status = dti_fail(reterr, DTI_USAGE, "no tensor %zu was declared", tensor);
     if (status != DTI_OK)
         return status;
-    struct piece piece = {
+    struct write_job piece = {
         .tensor = &writer->declared[tensor], .first = first, .count = count, .codes = codes};
     dti_call_begin(&call, writer->context);
     if (!writer->output)

@@ -28,7 +28,7 @@ class Tensor:
     """A line of the probe's list."""
 
     def __init__(self, fields):
-        self.name, self.stored_as, self.format = bytes.fromhex(fields[0]).decode(), fields[1], fields[2]
+        self.name, self.stored_as, self.format = bytes.fromhex(fields[0]).decode(errors="surrogateescape"), fields[1], fields[2]
         self.shape = tuple(map(int, fields[3].split(","))) if fields[3] else ()
         self.elements, self.stored_bytes = int(fields[4]), int(fields[5])
         self.quantized, self.layout, self.packing, self.offset, self.path, self.refusal = fields[6:]
@@ -43,7 +43,7 @@ def list_of(path, how, *more):
 
 def read(path, how, wanted, *more, threads=0):
     """The codes of (name, first, count), or an error's line."""
-    text = "".join(f"{name.encode().hex()} {first} {count}\n" for name, first, count in wanted)
+    text = "".join(f"{name.encode(errors='surrogateescape').hex()} {first} {count}\n" for name, first, count in wanted)
     out, at, ret = run("read", path, how, *more, text=text.encode(), threads=threads), 0, []
     while at < len(out):
         end = out.index(b"\n", at)

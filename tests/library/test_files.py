@@ -59,7 +59,7 @@ def check_safetensors(folder):
         tensors["fp4"] = ("fp4_e2m1", packed.reshape(6, 10))
     tensors["large"] = ("bf16", torch.frombuffer(bytearray(RANDOM.randbytes(18 << 20)), dtype=torch.bfloat16))
     path = folder / "all.safetensors"
-    save_file({name: tensor for name, (_, tensor) in tensors.items()}, path, metadata={"made": "here", "ü": "\n"})
+    save_file({name: tensor for name, (_, tensor) in tensors.items()}, path, metadata={"made": "here", "\u00fc": "\n"})
     back, expected = load_file(path), {}
     for name, (form, _) in tensors.items():
         codes, shape = bytes_of(torch, back[name]), tuple(back[name].shape)
@@ -70,7 +70,7 @@ def check_safetensors(folder):
     _, others = list_of(path, "m")
     tally.check("safetensors: metadata", sorted((bytes.fromhex(k).decode(), bytes.fromhex(v).decode()) for word, k, v, _ in
                                                 (line for line in others if line[0] == "pair")),
-                [("made", "here"), ("ü", "\n")])
+                [("made", "here"), ("\u00fc", "\n")])
     for name, first, count in (("large", 9 << 20, 1), ("large", (9 << 20) + 1, 0), ("large", 1, 2 ** 64 - 1)):
         got = read(path, "p", [(name, first, count)])
         tally.check(f"beyond the end {first} {count}", got[0].split("\t")[:2] if isinstance(got[0], str) else got,
@@ -225,8 +225,42 @@ def check_onnx(folder):
     tally.part("onnx")
 
 
+def check_makers(folder):
+    """Models in several files, and archives of files."""
+    import make_checkpoint
+    import split_parts
+    forms = {"F32": "fp32", "BF16": "bf16", "I64": "int64", "F16": "fp16"}
+    expected = {name: (forms[dtype], shape, data) for name, dtype, shape, data in make_checkpoint.model()}
+    make_checkpoint.write_single(folder)
+    check_file(folder / "model.safetensors", expected, ("p", "f", "m"))
+    sharded = folder / "sharded"
+    sharded.mkdir()
+    make_checkpoint.write_sharded(sharded)
+    check_file(sharded, expected, ("p",))
+    check_file(sharded / "model.safetensors.index.json", expected, ("p",))
+    make_checkpoint.write_dduf(folder)
+    tensor = make_checkpoint.tensor
+    expected = {}
+    for name, dtype, shape, data in (tensor("unet/conv_in.bias", "F32", [3], [1, -2, 0.1]),
+                                     tensor("unet/conv_in.weight", "F32", [3, 2], [0.5] * 6),
+                                     tensor("vae/conv_in.weight", "F16", [2], [1, 2]), tensor("vae/steps", "I64", [2], [3, 4])):
+        expected[name] = (forms[dtype], shape, data)
+    check_file(folder / "model.dduf", expected, ("p", "f", "m"))
+    split_parts.write_three(folder)
+    codes = bytes(range(1, 33))
+    check_file(folder / "m-00002-of-00003.gguf", {name: ("fp32", (8,), codes) for name in "abcd"}, ("p",))
+    _, lines = list_of(folder / "m-00001-of-00003.gguf", "m")
+    tally.check("a part from memory", "found by their names" in lines[0][2], True)
+    make_checkpoint.write_hostile(folder)
+    for name in ("hostile.safetensors", "hostile.gguf", "hostile.npz"):
+        tensors, _ = list_of(folder / name, "m")
+        one = b"\0\0\x80\x3f"
+        check_file(folder / name, {key: ("fp32", (1,), one) for key in tensors}, ("p", "m"))
+    tally.part("makers")
+
+
 def main():
-    parts = [check_safetensors, check_numpy, check_torch, check_gguf, check_onnx]
+    parts = [check_makers, check_safetensors, check_numpy, check_torch, check_gguf, check_onnx]
     for part in parts:
         if len(sys.argv) > 2 and part.__name__ not in sys.argv[2:]:
             continue

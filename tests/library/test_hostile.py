@@ -49,7 +49,7 @@ def mutated(data):
 
 def make_files(folder):
     """Files of every container."""
-    for script, words in (("make_checkpoint.py", (folder,)), ("make_quantized.py", (folder / "nvfp4", "nvfp4", 2, 32, 64))):
+    for script, words in (("make_checkpoint.py", (folder,)), ("make_checkpoint.py", (folder, "--others", "--dduf", "--hostile", "--single")), ("make_quantized.py", (folder / "nvfp4", "nvfp4", 2, 32, 64))):
         done = subprocess.run([sys.executable, str(TESTS / "makers" / script), *map(str, words)], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, check=False)
         tally.check(script, (done.returncode, done.stdout[-500:] if done.returncode else b""), (0, b""))
