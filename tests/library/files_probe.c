@@ -290,6 +290,94 @@ static void visit_at_once(struct dti_context *context, const char *how, char **p
     }
 }
 
+/* An allocator whose call number `fail` fails, and all after it if `on` is set. */
+struct scarce {
+    uint64_t calls, fail;
+    bool on;
+};
+
+static void *allocate_scarcely(void *context, void *block, size_t size, size_t alignment)
+{
+    struct scarce *const scarce = context;
+    if (size == 0) {
+        free(block);
+        return NULL;
+    }
+    const uint64_t call = ++scarce->calls;
+    if (call == scarce->fail || (scarce->on && call > scarce->fail))
+        return NULL;
+    return alignment > 0 ? aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment)
+                         : realloc(block, size);
+}
+
+/* Opens a file, finds and reads each tensor, and writes them to a new one. */
+static enum dti_status copy_file(struct dti_context *context, const char *path, const char *how,
+                                 const char *output)
+{
+    struct dti_file_info info = {.size = sizeof info};
+    struct dti_writer *writer = NULL;
+    struct opened opened;
+    enum dti_status status = open_file(&opened, context, path, how, NULL, &error);
+    if (!status)
+        dti_file_describe(opened.file, &info);
+    if (!status)
+        status = dti_writer_new(&writer, context, output, "npz", true, &error);
+    for (size_t i = 0; i < info.tensor_count && !status; i++) {
+        const struct dti_tensor_info tensor = tensor_of(opened.file, i);
+        require(dti_file_find(opened.file, tensor.name, tensor.name_length) == i, "not found");
+        if (tensor.format)
+            status = dti_writer_tensor(writer, tensor.name, tensor.name_length, tensor.format,
+                                       tensor.rank, tensor.shape, &error);
+    }
+    for (size_t i = 0, at = 0; i < info.tensor_count && !status; i++) {
+        const struct dti_tensor_info tensor = tensor_of(opened.file, i);
+        if (!tensor.format)
+            continue;
+        unsigned char *const codes = room((size_t)tensor.elements * item_of(tensor.format));
+        status = dti_file_read(opened.file, i, 0, tensor.elements, codes, &error);
+        if (!status)
+            status = dti_writer_write(writer, at++, 0, tensor.elements, codes, &error);
+        free(codes);
+    }
+    if (!status)
+        status = dti_writer_commit(writer, &error);
+    dti_writer_free(writer);
+    close_file(&opened);
+    return status;
+}
+
+/* Copies a file with each allocation failing in turn: the copy fails with that reason and leaves
+ * nothing, or is not needed. */
+static void copy_scarcely(const char *path, const char *how, const char *output)
+{
+    for (int on = 0; on < 2; on++) {
+        uint64_t failed = 0;
+        for (uint64_t fail = 1;; fail++) {
+            struct scarce scarce = {.fail = UINT64_MAX, .on = on != 0};
+            const struct dti_context_options options = {.size = sizeof options,
+                                                        .allocate = allocate_scarcely,
+                                                        .allocate_context = &scarce,
+                                                        .threads = 2};
+            struct dti_context *context = NULL;
+            require(!dti_context_new(&context, &options, &error), "no context");
+            const uint64_t before = scarce.calls;
+            scarce.fail = before + fail;
+            const enum dti_status status = copy_file(context, path, how, output);
+            const bool reached = scarce.calls >= scarce.fail;
+            scarce.on = false;
+            scarce.fail = UINT64_MAX;
+            dti_context_free(context);
+            require(!status || status == DTI_NO_MEMORY, error.text);
+            require((access(output, F_OK) == 0) == !status, "a failure left a file");
+            failed += status != DTI_OK;
+            (void)unlink(output);
+            if (!reached)
+                break;
+        }
+        printf("failed %" PRIu64 "\n", failed);
+    }
+}
+
 /* Lines of a new file: "tensor NAME FORMAT SHAPE" (1x2x3, or - for none), "pair KEY VALUE",
  * "write TENSOR FIRST COUNT OFFSET" (of the codes in a file), "commit". */
 static int write_file(struct dti_context *context, const char *path, const char *container,
@@ -344,6 +432,7 @@ int main(int argc, char **argv)
     int ret = 0;
     require(argc >= 4,
             "usage: files_probe list|read PATH HOW [ASSUME] | exercise|visit HOW PATHS... | "
+            "scarce PATH HOW OUTPUT | "
             "write PATH CONTAINER REPLACE CODES");
     const char *const threads = getenv("PROBE_THREADS");
     options.threads = threads ? strtoul(threads, NULL, 10) : 0;
@@ -353,6 +442,8 @@ int main(int argc, char **argv)
             exercise(context, argv[i], argv[2]);
     } else if (strcmp(argv[1], "visit") == 0) {
         visit_at_once(context, argv[2], argv + 3, (size_t)argc - 3);
+    } else if (strcmp(argv[1], "scarce") == 0 && argc == 5) {
+        copy_scarcely(argv[2], argv[3], argv[4]);
     } else if (strcmp(argv[1], "write") == 0 && argc == 6) {
         ret = write_file(context, argv[2], argv[3], argv[4][0] == '1', argv[5]);
     } else {

@@ -172,8 +172,20 @@ def check_alone(folder):
     tally.part("alone")
 
 
+def check_scarce(folder):
+    """Each allocation fails in turn, alone and with all that follow."""
+    make_files(folder)
+    for name in ("model.safetensors.index.json", "deflated.npz", "model.gguf", "torch.pt", "quantized.onnx", "model.dduf",
+                 "comfy.safetensors", "nvfp4/model.safetensors.index.json"):
+        done = subprocess.run([PROBE, "scarce", str(folder / name), "p", str(folder / "copy.npz")], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, check=False)
+        tally.check(f"{name}: scarce memory", (done.returncode, done.stderr.decode()), (0, ""))
+        print(name, *done.stdout.decode().split())
+    tally.part("scarce memory")
+
+
 def main():
-    for part in (check_seeds, check_mutated, check_changed, check_alone):
+    for part in (check_seeds, check_mutated, check_changed, check_alone, check_scarce):
         with tempfile.TemporaryDirectory() as folder:
             part(pathlib.Path(folder))
     tally.finish()
