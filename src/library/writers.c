@@ -8,31 +8,31 @@
 #include "util/checked.h"
 #include "util/run/allocate.h"
 
+/* Whether new files of that kind can be made of tensors alone. */
+static bool is_made(enum dti_container_kind kind)
+{
+    return dti_container_is_written(kind) &&
+           !dti_container_has(kind, DTI_TRAIT_REMADE | DTI_TRAIT_FOLDER);
+}
+
 static enum dti_status choose_kind(const char *path, const char *word, enum dti_container_kind *ret,
                                    struct dti_error *reterr)
 {
     enum { WORDS = 128 };
     char words[WORDS] = "";
-    enum dti_container_kind kind = 0;
-    if (!word) {
-        kind = dti_container_named(path);
-        if (kind == DTI_CONTAINER_RAW)
-            kind = DTI_CONTAINER_COUNT;
-    }
-    while (word && kind < DTI_CONTAINER_COUNT && strcmp(word, dti_container_name(kind)) != 0)
-        kind++;
-    *ret = kind;
-    if (dti_container_is_written(kind) &&
-        !dti_container_has(kind, DTI_TRAIT_REMADE | DTI_TRAIT_FOLDER))
+    *ret = dti_container_named(path);
+    if (!word && is_made(*ret) && !dti_container_has(*ret, DTI_TRAIT_BARE))
         return DTI_OK;
-    for (unsigned i = 0; i < DTI_CONTAINER_COUNT; i++) {
-        const enum dti_container_kind known = (enum dti_container_kind)i;
-        if (!dti_container_is_written(known) ||
-            dti_container_has(known, DTI_TRAIT_REMADE | DTI_TRAIT_FOLDER))
+    for (unsigned i = 0; dti_container_words(i); i++) {
+        const enum dti_container_kind kind = (enum dti_container_kind)i;
+        if (!is_made(kind))
             continue;
+        *ret = kind;
+        if (word && strcmp(word, dti_container_name(kind)) == 0)
+            return DTI_OK;
         if (words[0] != '\0')
             strncat(words, ", ", WORDS - 1 - strlen(words));
-        strncat(words, dti_container_name(known), WORDS - 1 - strlen(words));
+        strncat(words, dti_container_name(kind), WORDS - 1 - strlen(words));
     }
     const char *const wrong = word ? word : path;
     return dti_fail_word(reterr, word ? DTI_UNKNOWN_OPTION : DTI_USAGE, wrong, strlen(wrong),
