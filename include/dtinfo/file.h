@@ -26,10 +26,13 @@ struct dti_file_options {
 };
 
 /* Opens a path (a file, an index, a folder of a model, https:// and hf:// addresses), a descriptor
- * (duplicated; a regular file), or bytes in memory (which must stay as long as the file is open).
- * Reads headers and scales of whole tensors. options may be NULL. name: of messages. Fails with
- * DTI_BAD_INPUT, in one line that names the file and the tensor; with DTI_UNRECOGNIZED;
- * DTI_UNAVAILABLE (addresses without libcurl); DTI_NO_MEMORY. */
+ * (of a regular file, which is read from its beginning; duplicated, its position stays), or bytes
+ * in memory (not copied; they must stay as they are while the file is open). Reads headers, and
+ * scales of whole tensors. options may be NULL. name, of messages, may be NULL. Descriptors and
+ * bytes stand alone: other files that they name are not opened, so that an index, a part of a split
+ * model and ONNX's external data are refused, and there is no config.json. Fails with
+ * DTI_BAD_INPUT, in one line that names the file and the tensor; with DTI_UNRECOGNIZED; DTI_USAGE
+ * (options of a newer version); DTI_UNAVAILABLE (addresses without libcurl); DTI_NO_MEMORY. */
 DTI_PUBLIC enum dti_status dti_file_open(struct dti_file **ret, struct dti_context *context,
                                          const char *path, const struct dti_file_options *options,
                                          struct dti_error *reterr);
@@ -63,19 +66,19 @@ struct dti_tensor_info {
     size_t rank;
     const uint64_t *shape; /* in elements, outermost first */
     uint64_t elements;
-    uint64_t stored_bytes; /* in the file, all parts together */
+    uint64_t stored_bytes; /* in the file, before compression; all parts together */
     const char *quantized; /* the format of its codes, "nvfp4", "q4_k"; NULL: it is not quantized */
     const char *layout;    /* how its parts are stored, "compressed-tensors"; NULL likewise */
-    const char *path;      /* if the codes lie in the file as they are read, row-major in native */
-    uint64_t offset;       /* byte order, one after the other: where; else NULL */
+    const char *path; /* if the file has the codes row-major, in native byte order, one after */
+    uint64_t offset;  /* the other, packed as `packing` says: the file, and where. Else NULL */
     enum dti_packing packing; /* of formats that pack, in the file; dti_file_read() unpacks */
-    bool complex_parts;
 };
 /* index < tensor_count. */
 DTI_PUBLIC void dti_file_tensor(const struct dti_file *file, size_t index,
                                 struct dti_tensor_info *ret);
-/* The index of the tensor of that name; SIZE_MAX: there is none. */
-DTI_PUBLIC size_t dti_file_find(const struct dti_file *file, const char *name, size_t length);
+/* The index of the tensor of that name; SIZE_MAX: there is none. The first call makes an index of
+ * all names. */
+DTI_PUBLIC size_t dti_file_find(struct dti_file *file, const char *name, size_t length);
 
 /* A key and its value. kind 0: a string; 1: a JSON token; 2: a JSON array of the first elements.
  * index < metadata_count. This struct never changes. */
@@ -89,38 +92,49 @@ DTI_PUBLIC void dti_file_metadata(const struct dti_file *file, size_t index, str
 DTI_PUBLIC const char *dti_file_note(const struct dti_file *file, size_t index);
 
 /* Reads elements first to first + count - 1 of a tensor, in row-major order, as codes in native
- * byte order, one or more bytes each (DTI_PACKING_BYTES below 8 bits); quantized tensors as fp32
- * numbers. buffer: count times the format's container. Fails with DTI_BAD_INPUT (also for a range
- * beyond the end), DTI_CANCELLED, DTI_NO_MEMORY. */
+ * byte order, one or more bytes each (DTI_PACKING_BYTES below 8 bits; complex numbers as both parts
+ * in a row); quantized tensors as fp32 numbers, into a buffer that is aligned for them. buffer:
+ * count times the format's container. The threads of the context share large ranges. Columns-first
+ * and compressed arrays are arranged in a temporary file without a name at their first read.
+ * Checksums of an archive are compared once all bytes of a tensor have been read. Fails with
+ * DTI_BAD_INPUT (a range beyond the end, a file that changed since it was opened, damaged data),
+ * DTI_USAGE (alignment), DTI_CANCELLED, DTI_WRITE_FAILED (the temporary file), DTI_NO_MEMORY; the
+ * buffer's content is then undefined. */
 DTI_PUBLIC enum dti_status dti_file_read(struct dti_file *file, size_t tensor, uint64_t first,
                                          uint64_t count, void *buffer, struct dti_error *reterr);
 
 /* A new file: tensors are declared, then written in any order, then the file appears under its name
- * complete, or not at all. */
+ * complete, or not at all. Until then its data are in ".NAME.dtinfo-XXXXXX" next to it, which stays
+ * only if the process is killed. One thread at a time; different writers in parallel. */
 struct dti_writer;
 
-/* container: "safetensors", "npy", "npz"; NULL: by the extension of the path. replace: an
- * existing file may be replaced. Fails with DTI_UNKNOWN_OPTION, DTI_USAGE (no known extension),
- * DTI_WRITE_FAILED. */
+/* container: "safetensors", "npy" (one array), "npz", "raw" (the codes of one tensor alone); NULL:
+ * by the extension of the path (.safetensors, .npy, .npz). replace: an existing file may be
+ * replaced. Fails with DTI_UNKNOWN_OPTION, DTI_USAGE (no known extension), DTI_WRITE_FAILED,
+ * DTI_NO_MEMORY. */
 DTI_PUBLIC enum dti_status dti_writer_new(struct dti_writer **ret, struct dti_context *context,
                                           const char *path, const char *container, bool replace,
                                           struct dti_error *reterr);
-/* Declares a tensor, or a string of metadata; not after the first dti_writer_write(). Names of the
- * caller are copied. */
+/* Declares a tensor, or a string of metadata (safetensors); not after the first dti_writer_write().
+ * Texts and shape are copied; the format lives as long as the context. Tensors are numbered from 0
+ * in this order; npy and raw have one, whose name is not stored. Fails with DTI_WRONG_KIND (the
+ * container has no name for the format), DTI_USAGE, DTI_NO_MEMORY. */
 DTI_PUBLIC enum dti_status dti_writer_tensor(struct dti_writer *writer, const char *name,
                                              size_t length, const struct dti_format *format,
                                              size_t rank, const uint64_t *shape,
                                              struct dti_error *reterr);
 DTI_PUBLIC enum dti_status dti_writer_metadata(struct dti_writer *writer, const char *key,
                                                const char *value, struct dti_error *reterr);
-/* Writes elements of the tensor with that number in the order of their declaration: codes in native
- * byte order, unpacked, as dti_file_read() gives them. `first` and, except at the end, `count` must
- * be multiples of 8 for formats below 8 bits. */
+/* Writes elements of the tensor with that number: codes in native byte order, unpacked, as
+ * dti_file_read() gives them; each element once. For formats below 8 bits that the container packs,
+ * `first` and, except at the end, `count` must be multiples of 8. The first call lays out the file.
+ * Fails with DTI_USAGE (beyond the end, twice); DTI_BAD_INPUT (names that repeat, a shape that the
+ * container cannot have); DTI_WRITE_FAILED, after which the writer can only be freed. */
 DTI_PUBLIC enum dti_status dti_writer_write(struct dti_writer *writer, size_t tensor,
                                             uint64_t first, uint64_t count, const void *codes,
                                             struct dti_error *reterr);
-/* Completes the file. Fails with DTI_USAGE if an element was never written; with DTI_WRITE_FAILED.
- */
+/* Completes the file, which is then on the disk. Fails with DTI_USAGE if an element was never
+ * written, which it still can be; as dti_writer_write() does. */
 DTI_PUBLIC enum dti_status dti_writer_commit(struct dti_writer *writer, struct dti_error *reterr);
 /* Frees it; what was not committed disappears. NULL is fine. */
 DTI_PUBLIC void dti_writer_free(struct dti_writer *writer);

@@ -70,6 +70,16 @@ static enum dti_status fill(struct dti_context *context, const struct dti_contex
     return pthread_mutex_init(&context->lock, NULL) == 0 ? DTI_OK : dti_no_memory(reterr);
 }
 
+struct dti_caller dti_context_caller(const struct dti_context *context)
+{
+    return (struct dti_caller){.allocate = context->caller.allocate,
+                               .allocate_context = context->caller.allocate_context,
+                               .interrupted = context->caller.interrupted,
+                               .interrupted_context = context->caller.interrupted_context,
+                               .pool = context->caller.pool,
+                               .pool_context = context->caller.pool_context};
+}
+
 /* A block that is made or freed when the context is not there. */
 static void *reallocate(struct dti_caller *caller, struct dti_context *old)
 {
@@ -124,8 +134,7 @@ void dti_context_free(struct dti_context *context)
     (void)pthread_mutex_destroy(&context->lock);
     dti_call_end(&call);
     dti_caller_end(&context->caller);
-    struct dti_caller caller = {.allocate = context->caller.allocate,
-                                .allocate_context = context->caller.allocate_context};
+    struct dti_caller caller = dti_context_caller(context);
     (void)reallocate(&caller, context);
 }
 

@@ -171,7 +171,6 @@ static enum dti_status convert(struct converting *conversion, const struct verb 
     if (status == DTI_OK)
         status = verb->convert(conversion, args, reterr);
     dti_text_document_end(&conversion->document);
-    dti_inputs_forget();
     dti_free(args);
     if (status == DTI_ANSWER_NO && reterr && reterr->text[0] == '\0')
         (void)dti_fail(reterr, DTI_ANSWER_NO, "an event of fail-on happened");
@@ -185,9 +184,10 @@ enum dti_status dti_file_convert(struct dti_context *context, const char *verb, 
 {
     struct converting conversion = {
         .context = context, .input = input, .what = what, .output = output};
+    struct dti_caller caller = dti_context_caller(context);
     struct dti_call call;
     const struct verb *row = NULL;
-    dti_call_begin(&call, &context->caller);
+    dti_call_begin(&call, &caller);
     enum dti_status status = find_verb(&row, verb ? verb : "", reterr);
     if (status == DTI_OK)
         status = check_paths(&conversion, reterr);
@@ -197,5 +197,6 @@ enum dti_status dti_file_convert(struct dti_context *context, const char *verb, 
         *ret_report = conversion.report;
     status = dti_settings_fail(reterr, status);
     dti_call_end(&call);
+    dti_caller_end(&caller);
     return status;
 }

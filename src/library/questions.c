@@ -3,7 +3,6 @@
  * Questions about files: a command's request, its answer as a document, its verdict. */
 #include <string.h>
 
-#include "io/input.h"
 #include "library/settings.h"
 #include "library/text_document.h"
 #include "requests/check/check_request.h"
@@ -189,7 +188,6 @@ static enum dti_status ask(struct dti_context *context, const struct question *q
     if (status == DTI_OK)
         status = question->ask(asking, reterr);
     dti_text_document_end(&asking->document);
-    dti_inputs_forget();
     dti_free(args);
     return status;
 }
@@ -199,10 +197,11 @@ enum dti_status dti_file_ask(struct dti_context *context, const char *question,
                              const struct dti_setting *settings, size_t setting_count,
                              char **ret_document, struct dti_error *reterr)
 {
+    struct dti_caller caller = dti_context_caller(context);
     struct dti_call call;
     const struct question *row = NULL;
     char *document = NULL;
-    dti_call_begin(&call, &context->caller);
+    dti_call_begin(&call, &caller);
     enum dti_status status = find_question(&row, question ? question : "", reterr);
     if (status == DTI_OK)
         status = check_paths(row, paths, path_count, reterr);
@@ -216,5 +215,6 @@ enum dti_status dti_file_ask(struct dti_context *context, const char *question,
         dti_free(document);
     status = dti_settings_fail(reterr, status);
     dti_call_end(&call);
+    dti_caller_end(&caller);
     return status;
 }
