@@ -84,10 +84,17 @@ static size_t label_length(const struct dti_neighbour *end)
     return (end->there ? strlen(end->text) : 0) + (end->chosen ? strlen("chosen -> ") : 0);
 }
 
+/* dti_line_to() would leave two blanks at the start of a line. */
+static void go_to(struct dti_line *line, size_t column)
+{
+    if (column > 0)
+        dti_line_to(line, column);
+}
+
 static void put_labels(struct dti_line *line, const struct dti_neighbour ends[2], size_t indent,
                        size_t cells)
 {
-    dti_line_to(line, indent);
+    go_to(line, indent);
     if (ends[0].there)
         put_end_label(line, &ends[0], false);
     if (ends[1].there) {
@@ -116,7 +123,7 @@ static void put_line(struct dti_line *line, const struct dti_neighbour ends[2], 
         dti_picture_fill(&row, cell, cell + 1, mark);
     }
     dti_picture_fill(&row, at, at + 1, DTI_MARK_POINT);
-    dti_line_to(line, indent);
+    go_to(line, indent);
     dti_picture_draw(&row, line, ascii);
     dti_line_end(line);
 }
@@ -133,7 +140,7 @@ static void put_number(struct dti_line *line, const struct dti_cast_operand *ope
         (void)dti_spell_digits(text, &operand->value[0], DIGITS);
     const size_t length = strlen(text) + strlen(note);
     const size_t start = at > length / 2 ? at - length / 2 : 0;
-    dti_line_to(line, indent + (start + length > cells ? cells - length : start));
+    go_to(line, indent + (start + length > cells ? cells - length : start));
     dti_line_put(line, DTI_STYLE_BOLD, text);
     dti_line_put(line, DTI_STYLE_DIM, note);
     dti_line_end(line);
