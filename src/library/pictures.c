@@ -6,7 +6,7 @@
 #include "answers/cast/fields.h"
 #include "answers/cast/number_line.h"
 #include "library/context.h"
-#include "library/values.h"
+#include "library/single_values.h"
 
 enum { WIDTH = 80 };
 

@@ -2,7 +2,7 @@
  *
  * Expressions over arrays through the public functions alone; test_expressions.py writes the
  * questions. */
-#include "judge.h"
+#include "line_judge.h"
 
 enum { OPERANDS = 4 };
 

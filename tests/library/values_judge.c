@@ -3,7 +3,7 @@
  * Casts, texts and formats through the public functions alone. Reads questions with their answers,
  * one a line, from standard input (test_values.py and test_formats.py write them, from models of
  * their own), and prints each answer that differs. */
-#include "judge.h"
+#include "line_judge.h"
 
 enum { TEXT_ROOM = 1 << 16 };
 

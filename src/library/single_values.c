@@ -7,7 +7,7 @@
 
 #include "library/cast_spec.h"
 #include "library/context.h"
-#include "library/values.h"
+#include "library/single_values.h"
 
 static size_t length_of(const char *text, size_t length)
 {

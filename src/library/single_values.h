@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Shared by the functions on single numbers. */
-#ifndef LIBRARY_VALUES_H
-#define LIBRARY_VALUES_H
+#ifndef LIBRARY_SINGLE_VALUES_H
+#define LIBRARY_SINGLE_VALUES_H
 
 #include "answers/cast/cast.h"
 

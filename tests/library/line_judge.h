@@ -3,8 +3,8 @@
  * A program that reads questions with their answers, one a line of fields between tabs, from
  * standard input, asks the library through its public functions alone, and prints each answer that
  * differs. */
-#ifndef TESTS_LIBRARY_JUDGE_H
-#define TESTS_LIBRARY_JUDGE_H
+#ifndef TESTS_LIBRARY_LINE_JUDGE_H
+#define TESTS_LIBRARY_LINE_JUDGE_H
 
 #include <dtinfo.h>
 #include <inttypes.h>
