@@ -12,11 +12,11 @@
 #include "util/run/allocate.h"
 
 /* Data of an empty buffer. Never written to, because its capacity counts as 0. */
-static char nothing[1] = "";
+static const char nothing[1] = "";
 
 void dti_buffer_init(struct dti_buffer *buffer)
 {
-    *buffer = (struct dti_buffer){.data = nothing};
+    *buffer = (struct dti_buffer){.data = (char *)(uintptr_t)nothing};
 }
 
 void dti_buffer_borrow(struct dti_buffer *buffer, char *room, size_t size)
@@ -103,5 +103,7 @@ void dti_buffer_print(struct dti_buffer *buffer, const char *format, ...)
     const int length = vsnprintf(text, sizeof text, format, args);
     va_end(args);
     assert(length >= 0 && (size_t)length < sizeof text);
-    dti_buffer_append(buffer, text, (size_t)length);
+    if (length >= 0)
+        dti_buffer_append(buffer, text,
+                          (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
 }
