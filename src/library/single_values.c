@@ -5,17 +5,16 @@
 
 #include <string.h>
 
-#include "answers/cast/cast.h"
 #include "library/cast_spec.h"
 #include "library/context.h"
+#include "library/single_values.h"
 
 static size_t length_of(const char *text, size_t length)
 {
     return length == SIZE_MAX ? strlen(text) : length;
 }
 
-/* Whether a caller's value is one that the functions of the layers below return. */
-static bool is_normal(const struct dti_value *value)
+bool dti_value_is_normal(const struct dti_value *value)
 {
     if ((unsigned)value->kind > DTI_CLASS_NAN)
         return false;
@@ -42,8 +41,7 @@ enum dti_status dti_value_read(struct dti_context *context, const char *text, si
     return status;
 }
 
-/* Copies as much of a text as there is room for. */
-static size_t give_text(const char *text, size_t length, char *buffer, size_t capacity)
+size_t dti_text_give(const char *text, size_t length, char *buffer, size_t capacity)
 {
     if (capacity > 0) {
         const size_t room = length < capacity ? length : capacity - 1;
@@ -68,8 +66,8 @@ static void shorten(struct dti_value *value)
     }
 }
 
-static size_t spell_shortest(char text[DTI_TEXT_SIZE], const struct dti_value *value,
-                             const struct dti_format *format)
+size_t dti_value_shortest(char text[DTI_TEXT_SIZE], const struct dti_value *value,
+                          const struct dti_format *format)
 {
     const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
     const bool ordinary = value->exponent < 1024 && value->exponent >= -1074; /* fp64's range */
@@ -97,7 +95,7 @@ static size_t spell_exact(const struct dti_value *value, char *buffer, size_t ca
     size_t length = 0;
     dti_buffer_borrow(&text, room, sizeof room);
     if (dti_spell_exact(&text, value))
-        length = give_text(text.data, text.length, buffer, capacity);
+        length = dti_text_give(text.data, text.length, buffer, capacity);
     dti_buffer_free(&text);
     return length;
 }
@@ -111,27 +109,26 @@ size_t dti_value_spell(struct dti_context *context, const struct dti_value *valu
     size_t length = 0;
     if (capacity > 0)
         buffer[0] = '\0';
-    if (!is_normal(value))
+    if (!dti_value_is_normal(value))
         return 0;
     dti_call_begin(&call, &context->caller);
     switch (spelling) {
     case DTI_SPELL_SHORTEST:
-        length = give_text(text, spell_shortest(text, value, format), buffer, capacity);
+        length = dti_text_give(text, dti_value_shortest(text, value, format), buffer, capacity);
         break;
     case DTI_SPELL_EXACT:
         length = spell_exact(value, buffer, capacity);
         break;
     case DTI_SPELL_HEX:
         if (!value->sticky)
-            length = give_text(text, dti_spell_hexfloat(text, value), buffer, capacity);
+            length = dti_text_give(text, dti_spell_hexfloat(text, value), buffer, capacity);
         break;
     }
     dti_call_end(&call);
     return length;
 }
 
-/* The caller's value as an operand, which dti_cast_operand_free() need not free. */
-static void operand_of_value(struct dti_cast_operand *ret, const struct dti_value *value)
+void dti_cast_operand_of_value(struct dti_cast_operand *ret, const struct dti_value *value)
 {
     static const char digits[] = "0123456789abcdef";
     struct dti_number *const number = &ret->number[0];
@@ -240,14 +237,14 @@ enum dti_status dti_value_cast(struct dti_context *context, const struct dti_cas
         return dti_fail_word(reterr, DTI_WRONG_KIND, taken.dst->name, strlen(taken.dst->name),
                              "%s is complex; cast its parts one by one, to %s", taken.dst->name,
                              target.cast.dst.name);
-    if (!text && (!value || !is_normal(value)))
+    if (!text && (!value || !dti_value_is_normal(value)))
         return dti_fail(reterr, DTI_BAD_VALUE, "the value is not normalized");
     target.dtype = *taken.dst;
     dti_call_begin(&call, &context->caller);
     if (text)
         status = dti_cast_operand_parse(&operand, text, length_of(text, length), 0, reterr);
     else
-        operand_of_value(&operand, value);
+        dti_cast_operand_of_value(&operand, value);
     if (status == DTI_OK) {
         status = cast_operand(&target, &operand, text || !value->sticky, &facts, reterr);
         if (text)
