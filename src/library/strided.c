@@ -18,6 +18,7 @@ enum {
     ON_STACK = 16 << 10,    /* bytes of a small array's buffer */
     BUFFER = 256 << 10,     /* bytes of a block: in the second-level cache, */
     BUFFER_MOST = 16 << 20, /* or more, if so many are lines of columns */
+    COLUMN = 4 * LINE,      /* bytes of a column that are read at once: fewer pages a byte */
     DIRECT = 512,           /* elements of a row that is worth its own call */
     TEAM_BYTES = 1 << 20,   /* of source and result: less is done before a thread has begun */
 };
@@ -61,20 +62,24 @@ static inline void gather(unsigned char *to, const unsigned char *from, size_t n
     }
 }
 
-/* Copies rows of n items, whose items are `stride` bytes apart, by squares of whole cache lines. */
+/* Copies rows of n items, whose items are `stride` bytes apart, by squares of whole cache lines.
+ * Those of the next square are fetched meanwhile: they are too far apart for the hardware to guess,
+ * and the loads of one square are more than it looks ahead. */
 static inline void gather_rows(unsigned char *to, const unsigned char *from, size_t rows, size_t n,
                                ptrdiff_t row_stride, ptrdiff_t stride, const size_t item)
 {
     enum { SIDE_MAX = 64 };
     unsigned char square[SIDE_MAX * SIDE_MAX];
     const size_t side = item < 16 ? LINE / item : 8;
-    for (size_t row = 0; row < rows; row += side) {
-        const size_t high = rows - row < side ? rows - row : side;
-        for (size_t at = 0; at < n; at += side) {
-            const size_t wide = n - at < side ? n - at : side;
+    for (size_t at = 0; at < n; at += side) {
+        const size_t wide = n - at < side ? n - at : side;
+        for (size_t row = 0; row < rows; row += side) {
+            const size_t high = rows - row < side ? rows - row : side;
             for (size_t j = 0; j < wide; j++) {
                 const unsigned char *p =
                     from + (ptrdiff_t)row * row_stride + (ptrdiff_t)(at + j) * stride;
+                dti_prefetch((const void *)((uintptr_t)p + (uintptr_t)((ptrdiff_t)side * stride)),
+                             1);
                 for (size_t i = 0; i < high; i++) {
                     memcpy(square + (i * side + j) * item, p, item);
                     p += row_stride;
@@ -286,7 +291,7 @@ static size_t choose_block(const struct strided *job, bool tiles)
         return some;
     while (tiles && rows < DTI_TILE && rows * (n % DTI_TILE) % DTI_TILE != 0)
         rows *= 2;
-    const size_t least = job->columns ? LINE / (job->item < LINE ? job->item : LINE) : 1;
+    const size_t least = job->columns ? COLUMN / job->item : 1;
     while (rows < least || (n <= some && rows <= some / n / 2))
         rows *= 2;
     bool fits = true;
