@@ -14,7 +14,8 @@
 #include "util/run/allocate.h"
 
 enum {
-    SMALL_BYTES = 1 << 20, /* of source and result: less is done before another thread has begun */
+    SMALL_BYTES = 4 << 20, /* of source and result: with less, another thread begins too late */
+    COUNTED = 4,           /* a report takes so many times longer */
     SMALL_STEPS = 1 << 12, /* elements of a cast that goes one by one: less than a millisecond */
 };
 
@@ -244,7 +245,7 @@ enum dti_status dti_caster_cast(const struct dti_caster *caster, const struct dt
                                 void *dst, const void *src, size_t n, uint64_t index,
                                 struct dti_loss *loss, struct dti_error *reterr)
 {
-    if (n <= caster->small)
+    if (n <= (loss ? caster->small / COUNTED : caster->small))
         return dti_plan_run(plan, dst, src, n, index, DTI_STORES_CACHED, loss, reterr);
     struct dti_team *const team = dti_context_borrow_team(caster->context);
     const enum dti_status status =

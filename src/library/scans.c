@@ -11,8 +11,8 @@
 #include "library/casters.h"
 
 enum {
-    BLOCK = 32 * DTI_TILE, /* elements that a thread takes at once */
-    TEAM_BYTES = 1 << 20,  /* less is done before another thread has begun */
+    BLOCK = 32 * DTI_TILE,  /* elements that a thread takes at once */
+    TEAM_BYTES = 512 << 10, /* with less, another thread begins too late */
 };
 
 /* One of the arrays. */

@@ -20,7 +20,9 @@ enum {
     BUFFER_MOST = 16 << 20, /* or more, if so many are lines of columns */
     COLUMN = 4 * LINE,      /* bytes of a column that are read at once: fewer pages a byte */
     DIRECT = 512,           /* elements of a row that is worth its own call */
-    TEAM_BYTES = 1 << 20,   /* of source and result: less is done before a thread has begun */
+    /* of source and result: with less, another thread begins too late */
+    TEAM_BYTES = 512 << 10,
+    TEAM_BYTES_DIRECT = 4 << 20,
 };
 
 struct strided {
@@ -323,7 +325,8 @@ static void run(struct strided *job)
 {
     struct dti_context *const context = job->caster->context;
     const unsigned bits = job->caster->src_bits + job->caster->dst_bits;
-    const bool large = dti_tile_bytes(job->n * job->caster->parts, bits) >= TEAM_BYTES;
+    const size_t least = job->direct ? TEAM_BYTES_DIRECT : TEAM_BYTES;
+    const bool large = dti_tile_bytes(job->n * job->caster->parts, bits) >= least;
     struct dti_team *const team =
         large && job->n > job->block ? dti_context_borrow_team(context) : NULL;
     if (team)
