@@ -53,8 +53,8 @@ struct dti_cast_report {
  * "auto" does so if there is a kernel. The bytes are the same.
  *
  * Fails with DTI_WRONG_KIND (also if the library of `like` lacks dst), DTI_UNKNOWN_OPTION (`like`),
- * DTI_USAGE (an enumerator out of range, a format missing, policies beside `like`), DTI_UNAVAILABLE
- * (a context for "cuda" without a kernel for this cast), DTI_NO_MEMORY. */
+ * DTI_USAGE (an enumerator out of range, a format missing, policies given with `like`),
+ * DTI_UNAVAILABLE (a context for "cuda" without a kernel for this cast), DTI_NO_MEMORY. */
 DTI_PUBLIC enum dti_status dti_caster_new(struct dti_caster **ret, struct dti_context *context,
                                           const struct dti_cast_spec *spec,
                                           struct dti_error *reterr);

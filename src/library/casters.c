@@ -133,6 +133,16 @@ static struct dti_caster *find(struct dti_caster **set, const struct dti_caster 
     return NULL;
 }
 
+/* At the end of a context. */
+static void forget(struct dti_context *context)
+{
+    for (size_t i = 0; i < DTI_KEPT_SETS * DTI_KEPT_WAYS; i++) {
+        struct dti_caster *const caster = context->kept[i / DTI_KEPT_WAYS][i % DTI_KEPT_WAYS];
+        if (caster && drop(caster))
+            destroy(caster);
+    }
+}
+
 /* Keeps a new caster, unless another thread was faster; *ret_gone: one that the context does not
  * keep any more. */
 static struct dti_caster *keep(struct dti_context *context, struct dti_caster *caster,
@@ -144,6 +154,7 @@ static struct dti_caster *keep(struct dti_context *context, struct dti_caster *c
     *ret_gone = ret ? caster : set[DTI_KEPT_WAYS - 1];
     if (!ret) {
         ret = caster;
+        context->forget = forget;
         (void)atomic_fetch_add_explicit(&caster->uses, 1, memory_order_relaxed);
         set[DTI_KEPT_WAYS - 1] = caster;
         to_front(set, DTI_KEPT_WAYS - 1);
@@ -194,15 +205,6 @@ void dti_caster_free(struct dti_caster *caster)
     dti_call_begin(&call, caster->context);
     destroy(caster);
     dti_call_end(&call);
-}
-
-void dti_casters_forget(struct dti_context *context)
-{
-    for (size_t i = 0; i < DTI_KEPT_SETS * DTI_KEPT_WAYS; i++) {
-        struct dti_caster *const caster = context->kept[i / DTI_KEPT_WAYS][i % DTI_KEPT_WAYS];
-        if (caster && drop(caster))
-            destroy(caster);
-    }
 }
 
 const char *dti_caster_kernels(const struct dti_caster *caster)

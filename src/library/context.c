@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "convert/runner.h"
-#include "library/casters.h"
 #include "util/run/allocate.h"
 
 const char *dti_version(void)
@@ -113,7 +112,8 @@ void dti_context_free(struct dti_context *context)
     if (!context)
         return;
     dti_team_free(context->team);
-    dti_casters_forget(context);
+    if (context->forget)
+        context->forget(context);
     dti_runner_close(context->runner);
     for (struct dti_made_format *made = context->formats; made;) {
         struct dti_made_format *const next = made->next;

@@ -34,6 +34,7 @@ struct dti_context {
     struct dti_team *team; /* NULL until a call has enough work */
     bool team_in_use;
     struct dti_caster *kept[DTI_KEPT_SETS][DTI_KEPT_WAYS]; /* the latest of each set first */
+    void (*forget)(struct dti_context *context);           /* drops them; NULL: none was kept */
     struct dti_runner *runner; /* of a device; NULL: the CPU. Constant */
 };
 

@@ -122,35 +122,35 @@ static void gather_sized(const struct strided *job, unsigned char *to, const uns
     }
 }
 
-/* A place in the array. */
-struct place {
+/* An element of the array. */
+struct spot {
     size_t at[DTI_RANK_MAX];
     const unsigned char *from;
 };
 
-static struct place place_of(const struct strided *job, size_t element)
+static struct spot spot_of(const struct strided *job, size_t element)
 {
-    struct place place = {.from = job->src};
+    struct spot spot = {.from = job->src};
     for (size_t i = job->rank; i-- > 0;) {
-        place.at[i] = element % job->shape[i];
+        spot.at[i] = element % job->shape[i];
         element /= job->shape[i];
-        place.from += (ptrdiff_t)place.at[i] * job->stride[i];
+        spot.from += (ptrdiff_t)spot.at[i] * job->stride[i];
     }
-    return place;
+    return spot;
 }
 
 /* Moves on by `count` steps of a dimension, which are at most those left in it. */
-static void move(const struct strided *job, struct place *place, size_t dimension, size_t count)
+static void move(const struct strided *job, struct spot *spot, size_t dimension, size_t count)
 {
     size_t i = dimension;
-    place->at[i] += count;
-    place->from += (ptrdiff_t)count * job->stride[i];
-    while (place->at[i] == job->shape[i] && i > 0) {
-        place->from -= (ptrdiff_t)job->shape[i] * job->stride[i];
-        place->at[i] = 0;
+    spot->at[i] += count;
+    spot->from += (ptrdiff_t)count * job->stride[i];
+    while (spot->at[i] == job->shape[i] && i > 0) {
+        spot->from -= (ptrdiff_t)job->shape[i] * job->stride[i];
+        spot->at[i] = 0;
         i--;
-        place->at[i]++;
-        place->from += job->stride[i];
+        spot->at[i]++;
+        spot->from += job->stride[i];
     }
 }
 
@@ -158,19 +158,19 @@ static void gather_block(const struct strided *job, unsigned char *buffer, size_
                          size_t count)
 {
     const size_t last = job->rank - 1, n = job->shape[last];
-    struct place place = place_of(job, begin);
+    struct spot spot = spot_of(job, begin);
     while (count > 0) {
-        const size_t left = n - place.at[last];
+        const size_t left = n - spot.at[last];
         size_t rows = 1, some = left < count ? left : count;
-        if (job->columns && place.at[last] == 0 && count >= 2 * n) {
-            rows = job->shape[last - 1] - place.at[last - 1];
+        if (job->columns && spot.at[last] == 0 && count >= 2 * n) {
+            rows = job->shape[last - 1] - spot.at[last - 1];
             rows = rows < count / n ? rows : count / n;
         }
-        gather_sized(job, buffer, place.from, rows, some);
+        gather_sized(job, buffer, spot.from, rows, some);
         if (rows > 1)
-            move(job, &place, last - 1, rows);
+            move(job, &spot, last - 1, rows);
         else
-            move(job, &place, last, some);
+            move(job, &spot, last, some);
         count -= rows * some;
         buffer += rows * some * job->item;
     }
@@ -181,12 +181,12 @@ static enum dti_status run_rows(const struct strided *job, size_t begin, size_t 
 {
     const size_t last = job->rank - 1, n = job->shape[last];
     const unsigned parts = job->caster->parts, bits = job->caster->dst_bits;
-    struct place place = place_of(job, begin);
+    struct spot spot = spot_of(job, begin);
     enum dti_status status = DTI_OK;
     for (size_t at = begin; at < begin + count && status == DTI_OK; at += n) {
-        status = dti_plan_run(job->plan, job->dst + dti_array_bytes(at * parts, bits), place.from,
+        status = dti_plan_run(job->plan, job->dst + dti_array_bytes(at * parts, bits), spot.from,
                               n * parts, at * parts, job->stores, NULL, reterr);
-        move(job, &place, last, n);
+        move(job, &spot, last, n);
     }
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Threads that share a context, its casters and its team: plans made, kept, dropped and run at the
- * same time, reports asked for first by several threads, scans beside casts. Results are compared
+ * same time, reports asked for first by several threads, scans and casts. Results are compared
  * with those of one thread alone. Build with -Db_sanitize=thread to see races. Linked with the
  * shared library alone. */
 #include <dtinfo.h>
