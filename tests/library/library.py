@@ -163,7 +163,12 @@ class Library:
         assert whole[room:] == b"\xa5" * 16, "bytes behind the result changed"
         return whole[:room]
 
-    def close(self):
+    def forget(self):
+        """Frees the casters; the context still keeps some."""
         for caster in self.casters.values():
             self.lib.dti_caster_free(caster)
+        self.casters = {}
+
+    def close(self):
+        self.forget()
         self.lib.dti_context_free(self.context)
