@@ -178,7 +178,7 @@ enum dti_status dti_caster_take(struct dti_caster **ret, struct dti_context *con
     if (!caster) {
         struct dti_call call;
         struct dti_caster *gone = NULL;
-        dti_call_begin(&call, context);
+        dti_call_begin(&call, &context->caller);
         status = make(context, &as, &caster, reterr);
         if (status == DTI_OK)
             caster = keep(context, caster, &gone);
@@ -202,7 +202,7 @@ void dti_caster_free(struct dti_caster *caster)
     if (!caster || !drop(caster))
         return;
     struct dti_call call;
-    dti_call_begin(&call, caster->context);
+    dti_call_begin(&call, &caster->context->caller);
     destroy(caster);
     dti_call_end(&call);
 }
@@ -290,7 +290,7 @@ static enum dti_status run_large(const struct dti_caster *caster, void *dst, con
     struct dti_call call;
     const struct dti_plan *plan = caster->plan;
     enum dti_status status = DTI_OK;
-    dti_call_begin(&call, caster->context);
+    dti_call_begin(&call, &caster->context->caller);
     if (ret_report) {
         struct dti_loss loss;
         dti_loss_init(&loss);

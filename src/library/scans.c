@@ -137,7 +137,8 @@ static void run_member(void *context, size_t member, size_t size)
             break;
         const size_t begin = block * BLOCK;
         const size_t end = scan->n - begin < BLOCK ? scan->n : begin + BLOCK;
-        status = count(scan, begin, end, &tally, &error);
+        status =
+            dti_interrupted() ? dti_cancelled(&error) : count(scan, begin, end, &tally, &error);
     }
     (void)pthread_mutex_lock(&scan->lock);
     if (scan->compares)
@@ -228,7 +229,7 @@ enum dti_status dti_array_stats(struct dti_context *context, const struct dti_fo
     enum dti_status status = check("format", format, packing, reterr);
     if (status != DTI_OK)
         return status;
-    dti_call_begin(&call, context);
+    dti_call_begin(&call, &context->caller);
     dti_stats_rule_init_plain(&scan.stats_rule, format, 0);
     scan.stats_kernel = dti_stats_kernel(scan.stats_rule.hub, context->level);
     status =
@@ -290,7 +291,7 @@ enum dti_status dti_array_compare(struct dti_context *context, const struct dti_
         status = dti_fail(reterr, DTI_USAGE, "tolerances are at least 0");
     if (status != DTI_OK)
         return status;
-    dti_call_begin(&call, context);
+    dti_call_begin(&call, &context->caller);
     dti_comparison_rule_init(&scan.rule, format_a, format_b, atol, rtol);
     scan.kernel = dti_comparison_kernel(scan.rule.hub, context->level);
     const struct dti_format *const hub = dti_comparison_hub_format(scan.rule.hub);

@@ -235,7 +235,9 @@ static void run_member(void *context, size_t member, size_t size)
         const size_t begin = block * job->block;
         const size_t count = job->n - begin < job->block ? job->n - begin : job->block;
         const enum dti_status status =
-            run_block(job, buffer, begin, count, job->counts ? &loss : NULL, &error);
+            dti_interrupted()
+                ? dti_cancelled(&error)
+                : run_block(job, buffer, begin, count, job->counts ? &loss : NULL, &error);
         if (status != DTI_OK)
             note(job, block, status, &error);
     }
@@ -341,7 +343,7 @@ static enum dti_status cast_strided(struct strided *job, struct dti_cast_report 
 {
     struct dti_call call;
     enum dti_status status = DTI_OK;
-    dti_call_begin(&call, job->caster->context);
+    dti_call_begin(&call, &job->caster->context->caller);
     job->counts = ret_report != NULL;
     job->plan = job->caster->plan;
     if (ret_report)
