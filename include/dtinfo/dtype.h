@@ -200,8 +200,8 @@ struct dti_cast_facts {
     struct dti_value error;    /* stored - given; with `sticky` if it has more than 128 bits */
     struct dti_value relative; /* error / |given|, likewise; NaN if given is zero */
     struct dti_value ulps;     /* error in units of `step` */
-    /* The numbers of dst that bracket the given one (infinities count), or if it is one of them,
-     * the next ones on either side. */
+    /* The numbers of dst that bracket the given one (infinities count); if it is stored exactly,
+     * the next ones on either side. A number of dst that was lost on the way is both. */
     bool has_below, has_above;
     uint64_t below_code, above_code;
     struct dti_value below, above;
