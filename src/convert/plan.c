@@ -492,14 +492,16 @@ enum dti_status dti_plan_new(struct dti_plan **ret_plan, const struct dti_reques
     plan->level = allowed;
     struct dti_composer composer = {
         .chain = &plan->chain, .parameters = &plan->parameters, .allowed = allowed};
-    init_loss_rule(plan);
-    if (!compose(plan, &composer) || !compose_loss(plan, &composer)) {
+    if (!request->uncounted)
+        init_loss_rule(plan);
+    if (!compose(plan, &composer) || (!request->uncounted && !compose_loss(plan, &composer))) {
         dti_plan_free(plan);
         return composer.no_memory ? dti_fail(reterr, DTI_NO_MEMORY, "out of memory")
                                   : dti_fail(reterr, DTI_BUG, "no kernels for %s to %s",
                                              request->src.name, request->cast.dst.name);
     }
-    find_cast_loss(plan);
+    if (!request->uncounted)
+        find_cast_loss(plan);
     *ret_plan = plan;
     return DTI_OK;
 }

@@ -22,6 +22,7 @@ struct dti_request {
     const struct dti_stack_rule *rule; /* --like: the rule of the stack to imitate; else NULL */
     bool flags; /* a loss includes flags that its counts do not imply; slightly slower, much slower
                    with a route */
+    bool uncounted; /* dti_plan_run() is never given a loss: the plan is made faster */
 };
 
 /* Whether stored codes are copied unchanged: source and destination are one format, there is no

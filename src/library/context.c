@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "convert/runner.h"
 #include "util/run/allocate.h"
 
 const char *dti_version(void)
@@ -56,18 +57,38 @@ static enum dti_status choose_level(struct dti_context *context, const char *wor
     return dti_level_choose(word, &context->level, reterr);
 }
 
+static enum dti_status open_device(struct dti_context *context, const char *word,
+                                   struct dti_error *reterr)
+{
+    struct dti_call call;
+    dti_call_begin(&call, &context->caller);
+    enum dti_status status = dti_device_choice_parse(&context->device, word, reterr);
+    if (status == DTI_OK)
+        status = dti_runner_open(&context->runner, &context->device, reterr);
+    dti_call_end(&call);
+    if (status == DTI_USAGE) {
+        status = DTI_UNKNOWN_OPTION;
+        if (reterr)
+            reterr->status = status;
+    }
+    return status;
+}
+
 static enum dti_status fill(struct dti_context *context, const struct dti_context_options *options,
                             struct dti_error *reterr)
 {
     enum dti_status status = choose_level(context, options->cpu_level, reterr);
-    if (status == DTI_OK)
-        status = dti_device_choice_parse(&context->device, options->device, reterr);
     if (status != DTI_OK)
         return status;
     context->threads = options->threads > 0 ? options->threads : dti_cpu_count();
     if (context->threads > DTI_THREADS_MAX)
         context->threads = DTI_THREADS_MAX;
-    return pthread_mutex_init(&context->lock, NULL) == 0 ? DTI_OK : dti_no_memory(reterr);
+    if (pthread_mutex_init(&context->lock, NULL) != 0)
+        return dti_no_memory(reterr);
+    status = open_device(context, options->device, reterr);
+    if (status != DTI_OK)
+        (void)pthread_mutex_destroy(&context->lock);
+    return status;
 }
 
 struct dti_caller dti_context_caller(const struct dti_context *context)
@@ -126,6 +147,9 @@ void dti_context_free(struct dti_context *context)
     struct dti_call call;
     dti_call_begin(&call, &context->caller);
     dti_team_free(context->team);
+    if (context->forget)
+        context->forget(context);
+    dti_runner_close(context->runner);
     for (struct dti_made_format *made = context->formats; made;) {
         struct dti_made_format *const next = made->next;
         dti_free(made);
@@ -141,6 +165,11 @@ void dti_context_free(struct dti_context *context)
 const char *dti_context_cpu_level(const struct dti_context *context)
 {
     return dti_level_name(context->level);
+}
+
+const char *dti_context_device(const struct dti_context *context)
+{
+    return dti_runner_device(context->runner);
 }
 
 size_t dti_context_threads(const struct dti_context *context)

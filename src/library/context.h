@@ -19,6 +19,12 @@ struct dti_made_format {
     struct dti_format format;
 };
 
+struct dti_caster;
+struct dti_runner;
+
+/* Casts that were planned before, in sets of the same hash. */
+enum { DTI_KEPT_SETS = 16, DTI_KEPT_WAYS = 4 };
+
 struct dti_context {
     struct dti_caller caller; /* allocator, pool, and whether to give up */
     enum dti_level level;
@@ -28,6 +34,9 @@ struct dti_context {
     struct dti_made_format *formats;
     struct dti_team *team; /* NULL until a call has enough work */
     bool team_in_use;
+    struct dti_caster *kept[DTI_KEPT_SETS][DTI_KEPT_WAYS]; /* the latest of each set first */
+    void (*forget)(struct dti_context *context);           /* drops them; NULL: none was kept */
+    struct dti_runner *runner; /* of a device; NULL: the CPU. Constant */
 };
 
 /* The frame of every public function that allocates, frees, reads or runs for a context:

@@ -363,15 +363,6 @@ void dti_cast_job_hint(struct dti_cast_job *job, const struct dti_cast *cast,
                      job->asker->words(buffer, DTI_REMEDY_NONE, message));
 }
 
-unsigned dti_cast_events(const struct dti_loss *loss)
-{
-    unsigned flags = loss->flags;
-    flags |= loss->inexact > 0 ? DTI_FLAG_INEXACT : 0;
-    flags |= loss->overflowed > 0 ? DTI_FLAG_OVERFLOW : 0;
-    flags |= loss->no_code > 0 ? DTI_FLAG_INVALID : 0;
-    return flags;
-}
-
 void dti_cast_device_warn(struct dti_cast_job *job)
 {
     struct dti_cast_device *const device = &job->device;

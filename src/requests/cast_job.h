@@ -53,7 +53,4 @@ void dti_cast_job_hint(struct dti_cast_job *job, const struct dti_cast *cast,
 bool dti_loss_saturated(const struct dti_cast *cast, const struct dti_stack_rule *rule,
                         char ret_native[DTI_TEXT_SIZE], char ret_text[DTI_TEXT_SIZE]);
 
-/* The events of --fail-on in an array or a file. */
-unsigned dti_cast_events(const struct dti_loss *loss);
-
 #endif

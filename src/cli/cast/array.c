@@ -497,7 +497,7 @@ enum dti_status dti_cast_array(const struct cast_array_args *args,
         dti_plan_free(array.plan);
     }
     /* text is rounded number by number, and its flags are known */
-    const unsigned events = array.from_text ? array.flags : dti_cast_events(&array.loss);
+    const unsigned events = array.from_text ? array.flags : dti_loss_flags(&array.loss);
     const bool fatal = status == DTI_OK && ((unsigned)args->policy->fail_on & events) != 0;
     dti_cast_job_free(&array.job);
     return fatal ? dti_fail(reterr, DTI_ANSWER_NO, "%s", "") : status;

@@ -17,6 +17,9 @@ struct dti_loss_summary {
 };
 void dti_loss_summarize(const struct dti_loss *loss, struct dti_loss_summary *ret);
 
+/* Set of enum dti_flag: loss->flags and those that the counts imply: the events of --fail-on. */
+unsigned dti_loss_flags(const struct dti_loss *loss);
+
 /* The dtype, intermediate or final, in which a NaN of the array has no code although the policies
  * require one; NULL: there was none. Such a cast is refused. */
 const struct dti_format *dti_loss_without_nan(const struct dti_loss *loss,

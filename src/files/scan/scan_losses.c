@@ -118,6 +118,15 @@ void dti_loss_summarize(const struct dti_loss *loss, struct dti_loss_summary *re
 }
 
 /* An integer dtype turns a NaN into a number, so later stages do not matter. */
+unsigned dti_loss_flags(const struct dti_loss *loss)
+{
+    unsigned flags = loss->flags;
+    flags |= loss->inexact > 0 ? DTI_FLAG_INEXACT : 0;
+    flags |= loss->overflowed > 0 ? DTI_FLAG_OVERFLOW : 0;
+    flags |= loss->no_code > 0 ? DTI_FLAG_INVALID : 0;
+    return flags;
+}
+
 const struct dti_format *dti_loss_without_nan(const struct dti_loss *loss,
                                               const struct dti_cast *cast,
                                               const struct dti_stack_rule *rule)

@@ -80,7 +80,8 @@ static uint64_t least_with(const struct dti_format *format, enum fate fate)
     return from;
 }
 
-void dti_stats_rule_init(struct dti_stats_rule *ret, const struct dti_format *format, double shift)
+void dti_stats_rule_init_plain(struct dti_stats_rule *ret, const struct dti_format *format,
+                               double shift)
 {
     *ret = (struct dti_stats_rule){
         .format = *format,
@@ -88,6 +89,11 @@ void dti_stats_rule_init(struct dti_stats_rule *ret, const struct dti_format *fo
         .smallest_normal = dti_fp64_smallest_normal(format),
         .shift = shift,
     };
+}
+
+void dti_stats_rule_init(struct dti_stats_rule *ret, const struct dti_format *format, double shift)
+{
+    dti_stats_rule_init_plain(ret, format, shift);
     for (unsigned i = 0; i < DTI_STATS_RANGES; i++) {
         const struct dti_format *const range = dti_format_get(dti_stats_ranges[i]);
         ret->overflow_from[i] = dti_fp64_from_bits(least_with(range, TO_OVERFLOW));

@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include "files/scan/loss_summary.h"
+
 static const struct dti_choice as_choices[] = {
 #define ARRAY_FORM(id, word, kind, what)    {.name = word, .value = DTI_AS_##id, .help = what},
 #define FORM(id, word, kind, what, several) ARRAY_FORM(id, word, kind, what)
@@ -108,7 +110,7 @@ static void describe(struct dti_rewrite_job *job)
 
 static bool fails(const struct dti_rewrite_job *job)
 {
-    return (job->fail_on & dti_cast_events(&job->rewrite->loss)) != 0;
+    return (job->fail_on & dti_loss_flags(&job->rewrite->loss)) != 0;
 }
 
 static const struct dti_rewrite_verb verb = {
