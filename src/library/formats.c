@@ -32,7 +32,7 @@ enum dti_status dti_format_find(struct dti_context *context, const char *name,
         *ret = row;
         return DTI_OK;
     }
-    dti_call_begin(&call, context);
+    dti_call_begin(&call, &context->caller);
     enum dti_status status = dti_format_lookup(name, &format, &note, reterr);
     if (status == DTI_OK)
         status = dti_context_format(context, &format, ret, reterr);

@@ -42,7 +42,7 @@ size_t dti_value_picture(struct dti_context *context, const struct dti_format *f
         buffer[0] = '\0';
     if (format->kind == DTI_KIND_COMPLEX || (given && !dti_value_is_normal(given)))
         return 0;
-    dti_call_begin(&call, context);
+    dti_call_begin(&call, &context->caller);
     dti_buffer_init(&text);
     dti_fields_put(&line, format, code);
     dti_line_end(&line);
