@@ -180,6 +180,87 @@ static void pictures_show_fields_and_neighbours(void)
     CHECK_STR(text, "");
 }
 
+/* An allocator that counts blocks and fails from a given one on. */
+struct budget {
+    size_t left, live;
+};
+
+static void *allocate(void *of, void *block, size_t size, size_t alignment)
+{
+    struct budget *const budget = (struct budget *)of;
+    (void)alignment; /* of malloc(): no arrays are cast here */
+    if (size == 0) {
+        budget->live -= block != NULL;
+        free(block);
+        return NULL;
+    }
+    if (budget->left == 0)
+        return NULL;
+    budget->left--;
+    void *const made = realloc(block, size);
+    budget->live += made && !block;
+    return made;
+}
+
+enum { LONG = 3000 };
+
+/* All that needs memory; the first status that is not success. */
+static enum dti_status use(struct dti_context *used)
+{
+    static char digits[LONG + 1], text[LONG + 8];
+    const struct dti_format *format = NULL, *fp64 = NULL;
+    struct dti_cast_facts facts = {.size = sizeof facts};
+    struct dti_calc_output output = {.size = sizeof output};
+    memset(digits, '7', LONG);
+    (void)snprintf(text, sizeof text, "%s/%s", digits, digits + LONG - 2);
+    enum dti_status status = dti_format_find(used, "e17m40", &format, NULL, &error);
+    if (status == DTI_OK)
+        status = dti_format_find(used, "fp64", &fp64, NULL, &error);
+    if (status != DTI_OK)
+        return status;
+    const struct dti_cast_spec spec = {.size = sizeof spec, .dst = format};
+    status = dti_value_cast(used, &spec, text, SIZE_MAX, NULL, &facts, &error);
+    if (status != DTI_OK)
+        return status;
+    if (dti_value_spell(used, &facts.stored, NULL, DTI_SPELL_EXACT, text, sizeof text) == 0 ||
+        dti_value_picture(used, format, facts.code, &facts.given, 0, true, text, 1) == 0)
+        return DTI_NO_MEMORY;
+    const double numbers[] = {1, 2, 3};
+    const struct dti_operand x = {
+        .size = sizeof x, .name = "x", .format = fp64, .rank = 1, .shape = {3}, .codes = numbers};
+    const struct dti_calc_spec calc = {
+        .size = sizeof calc, .format = format, .operands = &x, .operand_count = 1, .truth = true};
+    status = dti_calc_evaluate(used, "softmax(x / 3) + [1, 2, 1e999999]", SIZE_MAX, &calc, &output,
+                               &error);
+    if (status == DTI_OK)
+        dti_calc_free(used, &output);
+    return status;
+}
+
+static void memory_may_run_out_anywhere(void)
+{
+    size_t failed = 0;
+    for (size_t most = 0; most < 4000; most++) {
+        struct budget budget = {.left = SIZE_MAX};
+        struct dti_context *own = NULL;
+        const struct dti_context_options options = {
+            .size = sizeof options, .allocate = allocate, .allocate_context = &budget};
+        if (!CHECK(dti_context_new(&own, &options, &error) == DTI_OK))
+            return;
+        budget.left = most;
+        const enum dti_status status = use(own);
+        dti_context_free(own);
+        if (!CHECK_SIZE(budget.live, 0))
+            return;
+        if (status == DTI_UNAVAILABLE || status == DTI_OK)
+            break; /* without libmpfr */
+        if (!CHECK_U64(status, DTI_NO_MEMORY))
+            return;
+        failed++;
+    }
+    CHECK(failed > 30 && failed < 4000);
+}
+
 /* Each thread makes formats, casts and computes with the one context. */
 static void *work(void *argument)
 {
@@ -222,7 +303,7 @@ static void threads_share_a_context(void)
     formats_have_one_address, structs_have_the_size_that_the_caller_knows,         \
         wrong_arguments_are_named, libraries_cast_as_they_do,                      \
         texts_are_cut_like_those_of_snprintf, pictures_show_fields_and_neighbours, \
-        threads_share_a_context
+        memory_may_run_out_anywhere, threads_share_a_context
 #define NAMES(...)    #__VA_ARGS__
 #define NAMES_OF(...) NAMES(__VA_ARGS__)
 
