@@ -1,202 +1,214 @@
 /* SPDX-License-Identifier: MIT
  *
- * Definition of a number format: one row of dtypes.def, or a parsed name (eXmY, intN) in the same
- * form. Everything else in the program (limits, casts, spelling, help) is computed from this
- * struct. */
+ * Number formats, and single numbers: text, value and code. Integer arithmetic only; the results
+ * are the same on every machine. */
 #ifndef DTINFO_DTYPE_H
 #define DTINFO_DTYPE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "dtinfo/base.h"
 
-#include "dtinfo/error.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A number format: a row of the table of dtypes, which lives forever, or one that was made of a
+ * name such as "e5m3" and lives as long as its context. One format has one address in a context. */
+struct dti_format;
 
 enum dti_kind {
-    DTI_KIND_FLOAT,  /* sign, exponent, mantissa */
-    DTI_KIND_UFLOAT, /* exponent, mantissa: no sign, no negative numbers */
-    DTI_KIND_INT,    /* two's complement */
-    DTI_KIND_UINT,
-    DTI_KIND_BOOL,    /* 0 or 1 in one byte */
-    DTI_KIND_COMPLEX, /* two floats of dtype `part`, real part first */
+    DTI_KIND_FLOAT = 0,   /* sign, exponent, mantissa */
+    DTI_KIND_UFLOAT = 1,  /* exponent, mantissa: no sign, no negative numbers */
+    DTI_KIND_INT = 2,     /* two's complement */
+    DTI_KIND_UINT = 3,    /* no sign */
+    DTI_KIND_BOOL = 4,    /* 0 or 1 in one byte */
+    DTI_KIND_COMPLEX = 5, /* two floats, real part first */
 };
 
-/* The meaning of the topmost codes of a float. */
-enum dti_specials {
-    DTI_SPECIALS_NONE, /* integers, bool, complex */
-    DTI_SPECIALS_IEEE, /* top exponent holds infinity and the NaNs (no NaN without mantissa bits) */
-    DTI_SPECIALS_FN,   /* no infinity; the all-ones magnitude is NaN */
-    DTI_SPECIALS_FNUZ, /* no infinity, no minus zero; the code of minus zero is the NaN */
-    DTI_SPECIALS_FINITE, /* every code is a number */
-    DTI_SPECIALS_SCALE,  /* powers of two from 2^-bias; all-ones is NaN; no zero, no subnormals */
-    DTI_SPECIALS_P3109E, /* IEEE P3109 extended: one zero; NaN at the code of -0 (signed) or
-                          * all-ones (unsigned); infinity at the highest other code of each sign */
-    DTI_SPECIALS_P3109F, /* IEEE P3109 finite: the same without infinities */
-    DTI_SPECIALS_TAPER,  /* the precision depends on the exponent (tapers.def); one zero; NaN at
-                          * the code of -0; infinity is the next number after the largest */
-    DTI_SPECIALS_POSIT,  /* likewise, in two's complement; no infinity; NaN (NaR) at the code of the
-                          * sign alone; no number but zero is rounded to zero, none beyond the
-                          * largest */
+/* How codes below 8 bits are stored in an array. */
+enum dti_packing {
+    DTI_PACKING_LOW = 0,   /* element 0 in the lowest bits of byte 0 (ONNX, torch, safetensors) */
+    DTI_PACKING_HIGH = 1,  /* element 0 in the highest bits of byte 0 (bitsandbytes) */
+    DTI_PACKING_BYTES = 2, /* one element per byte, in its low bits (ml_dtypes, numpy) */
 };
 
-enum dti_dtype {
-#define DTYPE(id, ...) DTI_##id,
-#include "dtinfo/dtypes.def"
-#undef DTYPE
-    DTI_DTYPE_COUNT,           /* also the id of a parsed format, which has no row */
-    DTI_NONE = DTI_DTYPE_COUNT /* no dtype */
+/* Finds a format by its name, by a name of another system ("torch.bfloat16", "F8_E4M3", "<f4"), or
+ * by a name that defines it: "[u]eXmY[fn|fnuz][bBIAS]", "binaryKpP[s|u][e|f]", "intN", "uintN".
+ * Ignores case. *ret_note (may be NULL): a remark on a name that needs one ("e4m3 means fp8_e4m3fn
+ * here; ..."), else NULL. Fails with DTI_UNKNOWN_DTYPE and DTI_AMBIGUOUS_DTYPE, with suggestions;
+ * with DTI_WRONG_KIND for a block format (block.h); with DTI_NO_MEMORY. */
+DTI_PUBLIC enum dti_status dti_format_find(struct dti_context *context, const char *name,
+                                           const struct dti_format **ret, const char **ret_note,
+                                           struct dti_error *reterr);
+/* The rows of the table in order: the first one for NULL; NULL after the last. */
+DTI_PUBLIC const struct dti_format *dti_format_next(const struct dti_format *format);
+DTI_PUBLIC const char *dti_format_name(const struct dti_format *format); /* "bf16" */
+/* Its names in another system, by index from 0: "torch" gives "torch.bfloat16". system: "torch",
+ * "numpy", "npy", "ml_dtypes", "xla", "mlir", "onnx", "safetensors", "gguf", "cuda", "triton", or
+ * "common" for names that belong to none. NULL after the last one. */
+DTI_PUBLIC const char *dti_format_alias(const struct dti_format *format, const char *system,
+                                        size_t index);
+/* The libraries and instruction sets whose casts can be imitated, by index from 0: "torch",
+ * "numpy", ...; NULL after the last. */
+DTI_PUBLIC const char *dti_stack_word(size_t index);
+
+/* A number, exactly. This struct never changes. */
+enum dti_class { DTI_CLASS_ZERO, DTI_CLASS_FINITE, DTI_CLASS_INF, DTI_CLASS_NAN };
+
+/* FINITE: (-1)^negative x 1.xxx x 2^exponent, where hi:lo is the 128-bit significand with its
+ * leading one at bit 63 of hi. sticky: the true magnitude lies strictly between this significand
+ * and the next one up, so the value is known well enough for one correct rounding to up to 126
+ * bits. NAN: hi is the mantissa field, left-aligned (bit 63 is the quiet bit); lo, exponent, sticky
+ * are 0. */
+struct dti_value {
+    enum dti_class kind;
+    bool negative;
+    bool sticky;
+    int32_t exponent;
+    uint64_t hi, lo;
 };
 
-enum { DTI_NAME_SIZE = 32, DTI_EXPONENT_BITS_MAX = 19 };
+enum dti_round {
+    DTI_ROUND_NEAREST_EVEN = 0, /* IEEE 754-2019 4.3.1 roundTiesToEven */
+    DTI_ROUND_NEAREST_AWAY = 1, /* roundTiesToAway */
+    DTI_ROUND_ZERO = 2,         /* 4.3.2 roundTowardZero */
+    DTI_ROUND_UP = 3,           /* roundTowardPositive */
+    DTI_ROUND_DOWN = 4,         /* roundTowardNegative */
+    DTI_ROUND_ODD = 5,          /* inexact results take the neighbour with the odd significand */
+    DTI_ROUND_STOCHASTIC = 6,   /* up or down with a probability proportional to the distance, from
+                                 * 32 bits of Philox4x32-10 by seed and index of the element */
+};
 
-struct dti_format {
-    char name[DTI_NAME_SIZE]; /* the spelling that every command prints */
-    enum dti_dtype id;
+enum dti_overflow {
+    DTI_OVERFLOW_NATIVE = 0,   /* infinity, else NaN, else the largest finite; integers clamp */
+    DTI_OVERFLOW_SATURATE = 1, /* clamp to the largest finite, infinities too */
+    DTI_OVERFLOW_SATURATE_FINITE = 2, /* clamp, but infinities stay native */
+    DTI_OVERFLOW_WRAP = 3,            /* integers keep their low bits; floats as native */
+};
+
+enum dti_nan {
+    DTI_NAN_QUIET = 0,     /* sign and top payload bits kept, quieted */
+    DTI_NAN_CANONICAL = 1, /* the format's positive NaN without payload */
+};
+
+enum dti_flag {
+    DTI_FLAG_INEXACT = 1,   /* the stored number differs from the given one */
+    DTI_FLAG_OVERFLOW = 2,  /* beyond the largest finite when rounded, or infinity without a code */
+    DTI_FLAG_UNDERFLOW = 4, /* inexact; stored: zero, a subnormal, e8m0's 2^-127 from below */
+    DTI_FLAG_INVALID = 8,   /* NaN or infinity into an integer, NaN or a negative without a code */
+    DTI_FLAG_SATURATED = 16, /* the stored number is the largest or lowest because of clamping */
+    DTI_FLAG_NO_NAN = 32,    /* NaN into a format without NaN: the code is a placeholder */
+};
+
+/* What a format can hold: finfo and iinfo. A number that the format lacks has `has_...` false and
+ * is zero. */
+struct dti_format_info {
+    size_t size; /* sizeof(struct dti_format_info) */
     enum dti_kind kind;
-    enum dti_specials specials;
-    uint8_t width;    /* bits of one element: 1 to 64, complex up to 128 */
-    uint8_t exp_bits; /* 0 for integers */
-    uint8_t man_bits; /* stored mantissa bits; for integers the magnitude bits */
+    const struct dti_format *component; /* complex: the format of its parts, whose limits follow */
+    unsigned bits;                      /* of one element; for complex of both parts */
+    unsigned container_bits;            /* of one element that is not packed: 8, 16, 32, 64, 128 */
+    bool packs;                         /* arrays may store its codes without gaps */
+    unsigned exponent_bits, mantissa_bits; /* 0 for integers, whose magnitude has mantissa_bits */
     int32_t bias;
-    enum dti_dtype component; /* complex only: the dtype of the two components */
+    bool is_signed, has_inf, has_nan, has_minus_zero, has_subnormals;
+    bool has_smallest_normal, has_smallest_subnormal, has_eps, has_nan_code;
+    struct dti_value max, lowest, smallest_normal, smallest_subnormal;
+    struct dti_value eps;           /* from 1 to the next larger number */
+    struct dti_value epsneg;        /* from 1 to the next smaller number */
+    struct dti_value overflow_from; /* the least magnitude that nearest-even rounds beyond max; */
+    bool overflow_inclusive;        /* false: the largest that it does not */
+    struct dti_value to_zero_up_to; /* the largest magnitude that nearest-even rounds to zero; */
+    bool to_zero_inclusive;         /* false: the least that it does not */
+    uint64_t max_code, lowest_code, smallest_normal_code, smallest_subnormal_code, nan_code;
+    uint64_t integers_up_to;            /* every integer from 1 to this is exact; 0 if 1 is not */
+    int32_t min_exponent, max_exponent; /* numpy's minexp and maxexp; 0 for integers */
+    unsigned precision;                 /* significant bits, the hidden one included */
+    unsigned digits10;                  /* decimal digits that survive text -> dtype -> text */
+    unsigned max_digits10;              /* decimal digits that distinguish all numbers */
+    uint64_t nan_codes, inf_codes, finite_codes;
+};
+/* Fills the first ret->size bytes of *ret, whose `size` the caller sets. */
+DTI_PUBLIC void dti_format_describe(const struct dti_format *format, struct dti_format_info *ret);
+
+/* Whether every number of src is a number of dst, infinities, NaN and minus zero included: whether
+ * a cast can never change a number. */
+DTI_PUBLIC bool dti_format_holds(const struct dti_format *dst, const struct dti_format *src);
+
+/* The number that a code stands for, exactly; bits above the format's width are ignored. Not for
+ * complex formats (zero then). */
+DTI_PUBLIC void dti_value_of_code(const struct dti_format *format, uint64_t code,
+                                  struct dti_value *ret);
+
+/* Reads a number: decimal, hexfloat, 0b binary, inf, nan, snan, or a quotient of two, "1/3". No
+ * blanks, no locale. `length` bytes, or up to the NUL for SIZE_MAX. Fails with DTI_BAD_VALUE. */
+DTI_PUBLIC enum dti_status dti_value_read(struct dti_context *context, const char *text,
+                                          size_t length, struct dti_value *ret,
+                                          struct dti_error *reterr);
+
+enum dti_spelling {
+    DTI_SPELL_SHORTEST = 0, /* the fewest digits that read back as this number: 0.1 */
+    DTI_SPELL_EXACT = 1,    /* all digits, no exponent: 0.0999755859375 */
+    DTI_SPELL_HEX = 2,      /* C's %a with the fewest digits: 0x1.998p-4 */
+};
+/* Writes a number and a NUL, cut to `capacity` bytes, and returns the length of the whole text
+ * without the NUL, like snprintf(). format: in which SHORTEST reads back; NULL: fp64. Returns 0 if
+ * there is no such text: an exact expansion of more than two million digits, a value with `sticky`,
+ * or if memory ran out. */
+DTI_PUBLIC size_t dti_value_spell(struct dti_context *context, const struct dti_value *value,
+                                  const struct dti_format *format, enum dti_spelling spelling,
+                                  char *buffer, size_t capacity);
+
+/* A cast of numbers, one or many. */
+enum { DTI_ROUTE_MAX = 4 };
+struct dti_cast_spec {
+    size_t size;                  /* sizeof(struct dti_cast_spec) */
+    const struct dti_format *src; /* ignored for a single number, which is exact */
+    const struct dti_format *dst;
+    const struct dti_format *via[DTI_ROUTE_MAX]; /* stages on the way, one rounding each */
+    size_t via_count;
+    bool round_given; /* false: to nearest even; toward zero into integers */
+    enum dti_round round;
+    enum dti_overflow overflow;
+    enum dti_nan nan;
+    uint64_t seed;    /* stochastic rounding */
+    const char *like; /* a word of dti_stack_word(): route and policies of that library, in place
+                         of those above; NULL: none */
+    /* of arrays: */
+    enum dti_packing src_packing, dst_packing; /* of formats that pack */
+    bool src_swapped,
+        dst_swapped; /* elements have the byte order that this machine does not have */
+    bool flags;      /* also report flags that counts do not imply; slower */
 };
 
-/* "float", "unsigned_float", "int", "uint", "bool", "complex". */
-const char *dti_kind_name(enum dti_kind kind);
-
-/* The row of a dtype; id < DTI_DTYPE_COUNT. */
-const struct dti_format *dti_format_get(enum dti_dtype id);
-
-/* The format whose limits apply: the dtype itself, or the component dtype of a complex one. */
-const struct dti_format *dti_real_format(const struct dti_format *dtype);
-
-/* Finds a dtype by canonical name, alias, library-prefixed alias ("torch.bfloat16", "np.float32"),
- * or parses "[u]eXmY[fn|fnuz][bBIAS]", "binaryKpP[s|u][e|f]", "intN" and "uintN". Ignores case.
- * *ret_note (may be NULL) receives a note on names that need one ("e4m3 means fp8_e4m3fn here;
- * ..."), else NULL. Fails with DTI_UNKNOWN_DTYPE, DTI_AMBIGUOUS_DTYPE or, for a block format,
- * DTI_WRONG_KIND, and with suggestions. */
-enum dti_status dti_format_lookup(const char *name, struct dti_format *ret_format,
-                                  const char **ret_note, struct dti_error *reterr);
-
-/* Calls add() for each dtype name in a comma-separated list. Fails with DTI_UNKNOWN_DTYPE for an
- * empty or overlong name, and as add() does. */
-typedef enum dti_status dti_add_dtype_fn(void *context, const char *name, struct dti_error *reterr);
-enum dti_status dti_each_dtype(const char *list, dti_add_dtype_fn *add, void *context,
-                               struct dti_error *reterr);
-
-/* Names of one dtype in other systems: rows of dtype_names.def. */
-enum dti_system {
-    DTI_SYSTEM_COMMON, /* spellings that belong to no single system: "f32", "e4m3fn" */
-    DTI_SYSTEM_TORCH,
-    DTI_SYSTEM_NUMPY,
-    DTI_SYSTEM_NPY, /* the descr string of a .npy header */
-    DTI_SYSTEM_ML_DTYPES,
-    DTI_SYSTEM_XLA,
-    DTI_SYSTEM_MLIR,
-    DTI_SYSTEM_ONNX,
-    DTI_SYSTEM_SAFETENSORS,
-    DTI_SYSTEM_GGUF,
-    DTI_SYSTEM_CUDA,
-    DTI_SYSTEM_TRITON,
-    DTI_SYSTEM_COUNT
+/* What became of a number. */
+struct dti_cast_facts {
+    size_t size;    /* sizeof(struct dti_cast_facts) */
+    uint64_t code;  /* what is stored */
+    unsigned flags; /* enum dti_flag */
+    bool exact;     /* the stored number is the given one */
+    int direction;  /* -1: rounded down, 1: rounded up, 0: exact, or not comparable */
+    struct dti_value given, stored;
+    bool has_error;            /* both numbers are finite: */
+    struct dti_value error;    /* stored - given; with `sticky` if it has more than 128 bits */
+    struct dti_value relative; /* |error| / |given|, likewise; NaN if given is zero */
+    struct dti_value ulps;     /* error in units of the spacing at the stored number */
+    /* The numbers of dst that bracket the given one (infinities count), or if it is one of them,
+     * the next ones on either side. */
+    bool has_below, has_above;
+    uint64_t below_code, above_code;
+    struct dti_value below, above;
 };
+/* Casts the number that a text stands for, with one rounding (or one for each stage), however many
+ * digits it has; or, with text NULL, *value. Not for complex formats. Fails with DTI_BAD_VALUE,
+ * DTI_UNKNOWN_OPTION (`like`), DTI_WRONG_KIND, DTI_NOT_REPRESENTABLE (the result of that library is
+ * unknown), DTI_NO_MEMORY. A NaN that the format has no code for is no failure: it has
+ * DTI_FLAG_NO_NAN. */
+DTI_PUBLIC enum dti_status dti_value_cast(struct dti_context *context,
+                                          const struct dti_cast_spec *spec, const char *text,
+                                          size_t length, const struct dti_value *value,
+                                          struct dti_cast_facts *ret, struct dti_error *reterr);
 
-struct dti_dtype_name {
-    enum dti_dtype dtype;
-    enum dti_system system;
-    const char *name;
-    int number; /* the system's numeric id (ONNX, GGUF), or -1 */
-};
-extern const struct dti_dtype_name dti_dtype_names[];
-extern const size_t dti_dtype_name_count;
-const char *dti_system_title(enum dti_system system); /* "torch", "safetensors", ... */
-
-/* Block formats: elements that share a scale. Rows of blocks.def. */
-enum dti_block_family {
-    DTI_BLOCKS_MX, /* OCP MX: powers of two */
-    DTI_BLOCKS_NV, /* NVFP4: one fp8 scale per block, one fp32 scale for the whole tensor */
-    DTI_BLOCKS_NF, /* NF4, FP4 of bitsandbytes: a code table, scaled by the largest magnitude */
-    DTI_BLOCKS_Q8, /* ggml's Q8_0 */
-    DTI_BLOCKS_Q4, /* ggml's Q4_0 */
-};
-enum dti_block {
-#define BLOCK(id, ...) DTI_BLOCK_##id,
-#include "dtinfo/blocks.def"
-#undef BLOCK
-    DTI_BLOCK_COUNT
-};
-struct dti_block_format {
-    const char *name, *aliases, *summary; /* aliases: comma-separated */
-    const char *element; /* for human-readable output: a dtype's name, "16-entry table" */
-    enum dti_block id;
-    enum dti_block_family family;
-    enum dti_dtype code, scale; /* the dtypes whose encodings the codes and scales use */
-    uint16_t length;            /* elements in a block */
-    uint16_t bytes;             /* bytes of a block including its scale, with packed codes */
-};
-extern const struct dti_block_format dti_block_formats[]; /* by enum dti_block */
-extern const size_t dti_block_format_count;
-const struct dti_block_format *dti_block_lookup(const char *name); /* NULL if not found */
-
-static inline bool dti_format_is_float(const struct dti_format *f)
-{
-    return f->kind == DTI_KIND_FLOAT || f->kind == DTI_KIND_UFLOAT;
+#ifdef __cplusplus
 }
-
-static inline bool dti_format_is_integer(const struct dti_format *f)
-{
-    return f->kind == DTI_KIND_INT || f->kind == DTI_KIND_UINT || f->kind == DTI_KIND_BOOL;
-}
-
-/* Whether the precision depends on the exponent. exp_bits and man_bits are then the most that a
- * number has. */
-static inline bool dti_format_is_tapered(const struct dti_format *f)
-{
-    return f->specials == DTI_SPECIALS_TAPER || f->specials == DTI_SPECIALS_POSIT;
-}
-
-/* Whether negative numbers exist. */
-static inline bool dti_format_is_signed(const struct dti_format *f)
-{
-    return f->kind == DTI_KIND_FLOAT || f->kind == DTI_KIND_INT;
-}
-
-static inline bool dti_format_has_inf(const struct dti_format *f)
-{
-    return f->specials == DTI_SPECIALS_IEEE || f->specials == DTI_SPECIALS_P3109E ||
-           f->specials == DTI_SPECIALS_TAPER;
-}
-
-static inline bool dti_format_has_nan(const struct dti_format *f)
-{
-    return f->specials != DTI_SPECIALS_NONE && f->specials != DTI_SPECIALS_FINITE &&
-           !(f->specials == DTI_SPECIALS_IEEE && f->man_bits == 0);
-}
-
-static inline bool dti_format_has_minus_zero(const struct dti_format *f)
-{
-    return f->kind == DTI_KIND_FLOAT &&
-           (f->specials == DTI_SPECIALS_IEEE || f->specials == DTI_SPECIALS_FN ||
-            f->specials == DTI_SPECIALS_FINITE);
-}
-
-/* Whether arrays may pack codes more tightly than one per byte. fp8_ue4m3 has 7 bits, but PTX
- * defines it as a byte whose highest bit is zero. */
-static inline bool dti_format_packs(const struct dti_format *f)
-{
-    return f->width < 8 && f->id != DTI_FP8_UE4M3;
-}
-
-/* A mask of the low `bits` bits, 0 <= bits <= 64. */
-static inline uint64_t dti_low_bits(unsigned bits)
-{
-    return bits >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << bits) - 1;
-}
-
-/* The sign bit of a format that has one, else 0. */
-static inline uint64_t dti_format_sign_bit(const struct dti_format *f)
-{
-    return dti_format_is_signed(f) ? UINT64_C(1) << (f->width - 1) : 0;
-}
-
+#endif
 #endif

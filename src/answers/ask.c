@@ -267,7 +267,7 @@ static const char *class_words(size_t index)
 struct component {
     const struct dti_number_answer *of;
     const struct dti_fields_answer *fields; /* NULL unless a float */
-    size_t class;                           /* index into the words */
+    size_t kind;                            /* index into the words */
     bool numeric;                           /* a finite float */
     struct dti_bits_anatomy anatomy;
     const char *significand; /* NULL unless numeric */
@@ -286,8 +286,8 @@ static void fill_component(struct component *ret, const struct dti_number_answer
     const struct dti_format *const format = number->format;
     const bool is_float = dti_format_is_float(format);
     *ret = (struct component){.of = number,
-                              .class = (size_t)dti_code_class(format, number->code),
-                              .numeric = is_float && number->value->class <= DTI_CLASS_FINITE,
+                              .kind = (size_t)dti_code_class(format, number->code),
+                              .numeric = is_float && number->value->kind <= DTI_CLASS_FINITE,
                               .fields_room = {format, number->code}};
     ret->fields = is_float ? &ret->fields_room : NULL;
     if (!ret->numeric)

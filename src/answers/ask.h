@@ -5,8 +5,8 @@
 #ifndef ANSWERS_ASK_H
 #define ANSWERS_ASK_H
 
-#include "dtinfo/dtype.h"
-#include "dtinfo/limits.h"
+#include "core/dtype/dtype.h"
+#include "core/dtype/limits.h"
 #include "report/json.h"
 
 /* A dtype from the command line, and a note about its name, or NULL. */

@@ -11,7 +11,7 @@
 #include "answers/tensors.h"
 #include "core/code/policies.def"
 #include "core/code/taper.h"
-#include "dtinfo/storage.h"
+#include "core/dtype/storage.h"
 #include "files/rewrite/rewrite.h"
 #include "util/run/allocate.h"
 
@@ -72,10 +72,10 @@ static struct dti_spelled token_of(const struct dti_number_answer *number, struc
     const struct dti_value *const value = number->value;
     const bool whole =
         (number->format && dti_format_is_integer(number->format)) || dti_value_fits_json(value);
-    if (value->class > DTI_CLASS_FINITE || !whole)
+    if (value->kind > DTI_CLASS_FINITE || !whole)
         return dti_spelled(NULL);
     /* many parsers read "-0" as the integer 0 */
-    return value->class == DTI_CLASS_ZERO && value->negative ? dti_spelled("-0.0") : text;
+    return value->kind == DTI_CLASS_ZERO && value->negative ? dti_spelled("-0.0") : text;
 }
 
 static struct dti_spelled spell_text(char room[DTI_TEXT_SIZE],
@@ -104,7 +104,7 @@ bool dti_is_own_rounding(const char *exact, size_t length)
 void dti_spell_number(struct dti_spellings *ret, struct dti_json *json,
                       const struct dti_number_answer *number)
 {
-    const bool finite = number->value->class <= DTI_CLASS_FINITE;
+    const bool finite = number->value->kind <= DTI_CLASS_FINITE;
     const struct dti_format *const format = number->format;
     struct dti_buffer *const expansion = &ret->expansion;
     dti_buffer_borrow(expansion, ret->room, sizeof ret->room);
@@ -116,7 +116,7 @@ void dti_spell_number(struct dti_spellings *ret, struct dti_json *json,
                       dti_spell_fp64_texts(ret->text_room, ret->shortest_room, number->value);
     if (both)
         ret->text = dti_spelled(ret->text_room);
-    else if (has_exact && number->value->class == DTI_CLASS_FINITE &&
+    else if (has_exact && number->value->kind == DTI_CLASS_FINITE &&
              dti_is_own_rounding(expansion->data, expansion->length))
         ret->text = ret->exact;
     else
@@ -175,11 +175,11 @@ void dti_put_token(struct dti_json *json, const char *key, const char *text)
 /* "inf" and "0" are results beyond the range of fp64. */
 struct dti_spelled dti_rounded_token(char buffer[DTI_TEXT_SIZE], const struct dti_value *value)
 {
-    if (value->class > DTI_CLASS_FINITE)
+    if (value->kind > DTI_CLASS_FINITE)
         return dti_spelled(NULL);
     const size_t length = dti_spell_rounded(buffer, value);
     const size_t sign = buffer[0] == '-';
-    const bool lost = value->class == DTI_CLASS_FINITE && length == 1 + sign && buffer[sign] == '0';
+    const bool lost = value->kind == DTI_CLASS_FINITE && length == 1 + sign && buffer[sign] == '0';
     return dti_spelled_if(buffer[length - 1] != 'f' && !lost, buffer, length);
 }
 
@@ -209,7 +209,7 @@ void dti_put_double(struct dti_json *json, const char *key, double number)
     char text[DTI_TEXT_SIZE];
     struct dti_value value;
     dti_double_value(number, &value);
-    if (value.class > DTI_CLASS_FINITE)
+    if (value.kind > DTI_CLASS_FINITE)
         dti_json_null(json, key);
     else
         dti_json_number(json, key, text, dti_spell_text(text, &value));

@@ -9,10 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/dtype.h"
-#include "dtinfo/error.h"
-#include "dtinfo/value.h"
+#include "core/dtype/dtype.h"
+#include "core/value.h"
 #include "util/buffer.h"
+#include "util/error.h"
 
 enum dti_calc_op {
 #define OPERATION(id, ...) DTI_CALC_##id,

@@ -12,13 +12,13 @@
 #include <stdint.h>
 
 #include "containers/new_head.h"
+#include "core/dtype/dtype.h"
 #include "core/dtype/gguf_type.h"
 #include "core/dtype/onnx_weight.h"
-#include "dtinfo/dtype.h"
-#include "dtinfo/remedy.h"
-#include "dtinfo/storage.h"
+#include "core/dtype/storage.h"
 #include "io/input.h"
 #include "util/buffer.h"
+#include "util/remedy.h"
 
 enum dti_container_kind {
 #define CONTAINER(id, ...) DTI_CONTAINER_##id,

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/error.h"
+#include "util/error.h"
 #include "util/run/parallel.h"
 
 /* One array: its elements, and the elements per block (more than 0; for kernels a multiple of

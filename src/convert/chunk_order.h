@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/error.h"
+#include "util/error.h"
 
 struct dti_chunk_order {
     pthread_mutex_t lock;   /* guards the members below */

@@ -59,10 +59,10 @@ void dti_cross_check_free(struct dti_cross_check *cross_check)
 
 static bool same_value(const struct dti_value *a, const struct dti_value *b)
 {
-    if (a->class != b->class || a->negative != b->negative)
+    if (a->kind != b->kind || a->negative != b->negative)
         return false;
-    return a->class != DTI_CLASS_FINITE || (a->hi == b->hi && a->lo == b->lo && !a->sticky &&
-                                            !b->sticky && a->exponent == b->exponent);
+    return a->kind != DTI_CLASS_FINITE || (a->hi == b->hi && a->lo == b->lo && !a->sticky &&
+                                           !b->sticky && a->exponent == b->exponent);
 }
 
 /* The code of exactly this number; false if there is none. */
@@ -75,7 +75,7 @@ static bool is_code(const struct dti_value *value, enum dti_dtype dtype, uint64_
     dti_encode(format, value, &policy, 0, &outcome);
     dti_decode(format, outcome.code, &back);
     *ret_code = outcome.code;
-    return same_value(&back, value) && (value->class != DTI_CLASS_NAN || back.hi == value->hi);
+    return same_value(&back, value) && (value->kind != DTI_CLASS_NAN || back.hi == value->hi);
 }
 
 /* The form these stacks use: int64 for an integer literal (no -0), fp64 for anything else. */
@@ -105,7 +105,7 @@ static enum form choose_form(const struct dti_cross_check *cross_check,
         if (is_code(&number->value, dtypes[form], ret_code))
             return form;
     }
-    if (!cross_check->takes_odd || number->value.class == DTI_CLASS_NAN)
+    if (!cross_check->takes_odd || number->value.kind == DTI_CLASS_NAN)
         return FORM_COUNT;
     dti_encode(dti_format_get(DTI_FP64), &number->value, &odd, 0, &outcome);
     *ret_code = outcome.code;

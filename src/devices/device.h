@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/error.h"
+#include "util/error.h"
 
 enum dti_device_kind {
     DTI_DEVICE_CPU,

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/error.h"
 #include "util/buffer.h"
+#include "util/error.h"
 
 /* An observer of the bytes read by offset from an input, called from any thread. once: the
  * reader covers all bytes and reads none twice. A failure is reported as a failure of the read. */

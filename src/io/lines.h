@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/error.h"
+#include "util/error.h"
 
 enum { DTI_LINE_MAX = 64 << 20 }; /* bytes, without the line terminator */
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/error.h"
+#include "util/error.h"
 
 struct dti_output_file; /* opaque */
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "dtinfo/error.h"
+#include "util/error.h"
 
 enum dti_leftover {
     DTI_LEFTOVER_KILLED,  /* left by a killed run */

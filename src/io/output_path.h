@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-#include "dtinfo/error.h"
+#include "util/error.h"
 
 struct dti_output_path {
     int folder;              /* descriptor; closed by the caller */

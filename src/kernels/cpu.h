@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "dtinfo/error.h"
+#include "util/error.h"
 
 enum dti_level {
 #define LEVEL(id, ...) DTI_LEVEL_##id,

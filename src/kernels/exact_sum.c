@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/value.h"
 #include "core/wide.h"
-#include "dtinfo/value.h"
 #include "kernels/fp64.h"
 
 enum { WORDS = DTI_EXACT_SUM_WORDS, PLUS_INF = 1, MINUS_INF = 2, NOT_A_NUMBER = 4 };

@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/value.h"
 #include "core/wide.h"
-#include "dtinfo/value.h"
 
 static inline uint64_t dti_fp64_bits(double value)
 {
@@ -34,7 +34,7 @@ static inline double dti_fp64_from_value(const struct dti_value *value)
     struct dti_outcome outcome;
 #if FLT_EVAL_METHOD == 0
     /* 63 bits, the last of which is sticky; the conversion rounds them */
-    if (value->class == DTI_CLASS_FINITE && value->exponent > -960 && value->exponent < 1000) {
+    if (value->kind == DTI_CLASS_FINITE && value->exponent > -960 && value->exponent < 1000) {
         const bool more = (value->hi & 1) != 0 || value->lo != 0 || value->sticky;
         const double number = (double)(int64_t)(value->hi >> 1 | more);
         const uint64_t scale = (uint64_t)(value->exponent - 62 + 1023) << 52;
@@ -102,7 +102,7 @@ static inline double dti_fp64_divide(double a, double b)
     struct dti_value x, y, quotient;
     dti_fp64_to_value(a, &x);
     dti_fp64_to_value(b, &y);
-    if (x.class != DTI_CLASS_FINITE || y.class != DTI_CLASS_FINITE)
+    if (x.kind != DTI_CLASS_FINITE || y.kind != DTI_CLASS_FINITE)
         return a / b;
     uint64_t rest;
     const uint64_t high = dti_wide_div(x.hi >> 1, x.hi << 63, y.hi, &rest);

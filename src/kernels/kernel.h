@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/storage.h"
-#include "dtinfo/value.h"
+#include "core/dtype/storage.h"
+#include "core/value.h"
 #include "kernels/cpu.h"
 #include "kernels/streaming.h"
 

@@ -25,7 +25,7 @@ static uint64_t ask(const struct dti_encoder *encoder, const struct dti_value *v
 
 static uint64_t ask_class(const struct dti_encoder *encoder, enum dti_class class, bool negative)
 {
-    const struct dti_value value = {.class = class, .negative = negative};
+    const struct dti_value value = {.kind = class, .negative = negative};
     return ask(encoder, &value);
 }
 

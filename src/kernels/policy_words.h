@@ -4,7 +4,7 @@
 #ifndef KERNELS_POLICY_WORDS_H
 #define KERNELS_POLICY_WORDS_H
 
-#include "dtinfo/value.h"
+#include "core/value.h"
 
 enum {
     NONE = 0,

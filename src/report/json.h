@@ -15,8 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dtinfo/error.h"
 #include "util/buffer.h"
+#include "util/error.h"
 
 struct dti_json;
 

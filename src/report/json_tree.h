@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "dtinfo/error.h"
+#include "util/error.h"
 
 struct dti_tree; /* a JSON value */
 

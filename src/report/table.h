@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "dtinfo/error.h"
 #include "util/buffer.h"
+#include "util/error.h"
 
 #if defined(__GNUC__)
 #define DTI_MUST_CHECK __attribute__((warn_unused_result))

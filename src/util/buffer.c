@@ -103,5 +103,7 @@ void dti_buffer_print(struct dti_buffer *buffer, const char *format, ...)
     const int length = vsnprintf(text, sizeof text, format, args);
     va_end(args);
     assert(length >= 0 && (size_t)length < sizeof text);
-    dti_buffer_append(buffer, text, (size_t)length);
+    if (length >= 0)
+        dti_buffer_append(buffer, text,
+                          (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
 }

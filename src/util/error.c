@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dtinfo/error.h"
+#include "util/error.h"
 
 static const struct {
     int exit_code;
@@ -14,13 +14,25 @@ static const struct {
 } statuses[DTI_STATUS_COUNT] = {
 #define STATUS(id, exit_status, name, text) \
     [DTI_##id] = {.exit_code = exit_status, .code = name, .meaning = text},
-#include "dtinfo/status.def"
+#include "util/status.def"
 #undef STATUS
 };
 
-static const char *const meanings[DTI_REMEDY_COUNT] = {
-#define REMEDY(id, text) [DTI_REMEDY_##id] = text,
-#include "dtinfo/remedies.def"
+/* The public numbers are those of the rows. */
+enum {
+#define STATUS(id, ...) ROW_##id,
+#include "util/status.def"
+#undef STATUS
+};
+#define STATUS(id, ...) _Static_assert((int)DTI_##id == (int)ROW_##id, "status " #id);
+#include "util/status.def"
+#undef STATUS
+
+static const struct {
+    const char *word, *meaning;
+} remedies[DTI_REMEDY_COUNT] = {
+#define REMEDY(id, name, text) [DTI_REMEDY_##id] = {.word = name, .meaning = text},
+#include "util/remedies.def"
 #undef REMEDY
 };
 
@@ -132,7 +144,17 @@ const char *dti_status_meaning(enum dti_status status)
     return statuses[known(status)].meaning;
 }
 
-const char *dti_remedy_meaning(enum dti_remedy remedy)
+static uint32_t known_remedy(uint32_t remedy)
 {
-    return meanings[remedy];
+    return remedy < DTI_REMEDY_COUNT ? remedy : DTI_REMEDY_NONE;
+}
+
+const char *dti_remedy_word(uint32_t remedy)
+{
+    return remedies[known_remedy(remedy)].word;
+}
+
+const char *dti_remedy_advice(uint32_t remedy)
+{
+    return remedies[known_remedy(remedy)].meaning;
 }

@@ -45,7 +45,7 @@ static bool is_short_number(const struct dti_calc_node *node)
 {
     struct dti_value value;
     REQUIRE(dti_number_value(node->number, &value));
-    return value.class == DTI_CLASS_FINITE && value.exponent >= -1 && value.exponent < 5;
+    return value.kind == DTI_CLASS_FINITE && value.exponent >= -1 && value.exponent < 5;
 }
 
 /* Whether evaluation is fast: few small lists, no high powers. */
@@ -62,7 +62,7 @@ static bool is_cheap(const struct dti_calc_tree *tree)
             const struct dti_calc_node *const child = &tree->nodes[tree->children[n->first + j]];
             if (n->op != DTI_CALC_REPEAT &&
                 (child->kind != DTI_NODE_NUMBER || !is_short_number(child)) &&
-                !(child->kind == DTI_NODE_NUMBER && child->number->class == DTI_CLASS_ZERO))
+                !(child->kind == DTI_NODE_NUMBER && child->number->kind == DTI_CLASS_ZERO))
                 return false;
             if (n->op == DTI_CALC_REPEAT && j == 1 && child->kind == DTI_NODE_NUMBER &&
                 !is_short_number(child))

@@ -4,8 +4,8 @@
  * found under its own name, and has ordered limits. */
 #include <string.h>
 
-#include "dtinfo/dtype.h"
-#include "dtinfo/limits.h"
+#include "core/dtype/dtype.h"
+#include "core/dtype/limits.h"
 #include "fuzz.h"
 
 const char *const dti_fuzz_words[] = {
@@ -25,7 +25,7 @@ static void check_code(const struct dti_format *format, const struct dti_limit *
         return;
     REQUIRE((limit->code & ~dti_low_bits(format->width)) == 0);
     dti_decode(format, limit->code, &value);
-    REQUIRE(value.class == DTI_CLASS_FINITE || value.class == DTI_CLASS_ZERO);
+    REQUIRE(value.kind == DTI_CLASS_FINITE || value.kind == DTI_CLASS_ZERO);
     REQUIRE(dti_value_compare(&value, &limit->value) == 0);
 }
 
@@ -35,9 +35,9 @@ static void check_counts(const struct dti_format *format, const struct dti_limit
     for (uint64_t code = 0; code >> format->width == 0; code++) {
         struct dti_value value;
         dti_decode(format, code, &value);
-        infinities += value.class == DTI_CLASS_INF;
-        nans += value.class == DTI_CLASS_NAN;
-        REQUIRE(value.class == DTI_CLASS_NAN || value.class == DTI_CLASS_INF ||
+        infinities += value.kind == DTI_CLASS_INF;
+        nans += value.kind == DTI_CLASS_NAN;
+        REQUIRE(value.kind == DTI_CLASS_NAN || value.kind == DTI_CLASS_INF ||
                 dti_value_compare(&value, &limits->max.value) <= 0);
     }
     REQUIRE(infinities == limits->inf_codes && nans == limits->nan_codes);

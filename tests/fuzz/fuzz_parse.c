@@ -59,9 +59,9 @@ static const enum dti_dtype dtypes[] = {
 
 static bool same_value(const struct dti_value *a, const struct dti_value *b)
 {
-    if (a->class != b->class || a->negative != b->negative)
+    if (a->kind != b->kind || a->negative != b->negative)
         return false;
-    if (a->class != DTI_CLASS_FINITE)
+    if (a->kind != DTI_CLASS_FINITE)
         return true;
     if (a->exponent == b->exponent && abs(a->exponent) == DTI_EXPONENT_LIMIT)
         return a->sticky && b->sticky; /* clamped: only the magnitude is known */
@@ -100,14 +100,14 @@ static void check_spellings(const struct dti_format *format, uint64_t code)
     REQUIRE(!stored.sticky);
     size_t length = dti_spell_text(text, &stored);
     REQUIRE(length == strlen(text) && length < sizeof text);
-    if (stored.class == DTI_CLASS_NAN)
+    if (stored.kind == DTI_CLASS_NAN)
         return;
     dti_decode(fp64, encode(fp64, &stored), &as_fp64);
     if (same_value(&stored, &as_fp64))
         reads_back_as(fp64, text, length, encode(fp64, &stored));
     else
         reads_back_exactly(text, length, &stored);
-    if (stored.class == DTI_CLASS_INF)
+    if (stored.kind == DTI_CLASS_INF)
         return;
     length = dti_spell_shortest(text, format, code);
     REQUIRE(length == strlen(text) && length < sizeof text);
@@ -146,7 +146,7 @@ static void check_number(const struct dti_number *number, const struct dti_value
     struct dti_buffer exact;
     dti_buffer_init(&exact);
     bool moderate = abs(value->exponent) < EXPANDED_EXPONENT; /* a long expansion takes seconds */
-    if (moderate && dti_number_exact(number, &exact) && number->class != DTI_CLASS_NAN)
+    if (moderate && dti_number_exact(number, &exact) && number->kind != DTI_CLASS_NAN)
         reads_back_exactly(exact.data, exact.length, value);
     dti_buffer_free(&exact);
     for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++) {

@@ -105,7 +105,7 @@ static bool is_taken(struct check *check, enum mixture mixture, const struct dti
                      const struct dti_outcome *outcome)
 {
     const unsigned lost = DTI_FLAG_OVERFLOW | DTI_FLAG_INVALID | DTI_FLAG_NO_NAN;
-    const bool ordinary = value->class < DTI_CLASS_INF && (outcome->flags & lost) == 0;
+    const bool ordinary = value->kind < DTI_CLASS_INF && (outcome->flags & lost) == 0;
     if (mixture == MIXTURE_FINITE)
         return ordinary;
     if (mixture == MIXTURE_ONE_ODD)

@@ -107,10 +107,10 @@ static void push_code_of(struct filling *to, const struct dti_format *dst, uint6
     dti_decode(dst, code, &value);
     push_value(to, &value);
     const int32_t half = dti_format_step_exponent(dst, &value) - 1;
-    if (value.class == DTI_CLASS_ZERO) {
+    if (value.kind == DTI_CLASS_ZERO) {
         dti_value_set(&middle, false, 1, half);
         push_value(to, &middle);
-    } else if (value.class == DTI_CLASS_FINITE && value.exponent - half <= 63) {
+    } else if (value.kind == DTI_CLASS_FINITE && value.exponent - half <= 63) {
         middle = value;
         middle.hi |= UINT64_C(1) << (63 - (value.exponent - half));
         push_value(to, &middle);

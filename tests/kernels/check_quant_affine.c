@@ -20,7 +20,7 @@ struct affine_trial {
     uint32_t scales[NUMBERS]; /* fp32 codes, as the kernel gets them; columns */
     uint32_t inverses[NUMBERS];
     int32_t zero_points[NUMBERS];
-    struct dti_quantized wanted[NUMBERS];
+    struct dti_quantized_number wanted[NUMBERS];
     char what[TEXT_SIZE];
 };
 
@@ -149,7 +149,7 @@ static bool check_slice(struct check *check, const struct affine_trial *trial, s
         return false;
     }
     for (size_t i = 0; i < n; i++) {
-        const struct dti_quantized *want = &trial->wanted[first + i];
+        const struct dti_quantized_number *want = &trial->wanted[first + i];
         const uint64_t got = get_container(call.codes, trial->bytes, i);
         clipped += want->clipped;
         special += want->special;

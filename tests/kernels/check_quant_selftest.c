@@ -92,7 +92,7 @@ static void quantize(const struct dti_affine_args *args, void *codes, const floa
     for (size_t i = 0; i < n; i++) {
         const struct dti_affine_scale scale = scale_at(args, i);
         const uint32_t bits = number_at(x, i);
-        struct dti_quantized number;
+        struct dti_quantized_number number;
         dti_affine_quantize(&affine, &scale, bits, &number);
         const float half = float_of(bits) / float_of(scale.scale) + 0.5f;
         if (fault == TIES_AWAY && half <= 100 && half >= 1 && floorf(half) >= half &&

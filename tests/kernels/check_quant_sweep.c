@@ -23,7 +23,7 @@ struct sweep {
 
 static uint32_t wanted_code(const struct sweep *sweep, uint32_t bits)
 {
-    struct dti_quantized number;
+    struct dti_quantized_number number;
     struct dti_quantized_block block;
     const uint32_t pair[2] = {sweep->amax, bits};
     if (sweep->row->work == DTI_QUANT_AFFINE) {

@@ -34,10 +34,10 @@ static uint64_t on_the_edge(const struct job *job, const struct pool *pool, uint
     dti_encode(&job->dst, &pool->value[check_below(job->check, pool->count)], &truncate, 0,
                &outcome);
     dti_decode(&job->dst, outcome.code, &value);
-    if (value.class > DTI_CLASS_FINITE)
+    if (value.kind > DTI_CLASS_FINITE)
         dti_decode(&job->dst, 0, &value);
     const int32_t step = dti_format_step_exponent(&job->dst, &value);
-    if (value.class == DTI_CLASS_ZERO) {
+    if (value.kind == DTI_CLASS_ZERO) {
         dti_value_set(&value, value.negative, fraction, step - 32);
     } else if (value.exponent - step <= 31) { /* the fraction's bits go below those of the number */
         value.hi |= fraction << (31 - (value.exponent - step));

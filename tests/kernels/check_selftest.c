@@ -50,8 +50,8 @@ static uint64_t element(const struct dti_kernel_args *args, uint32_t source, uin
     struct dti_outcome outcome;
     uint64_t max = 0;
     dti_decode(dti_format_get(DTI_FP32), source, &value);
-    if (fault == NAN_DROPPED && value.class == DTI_CLASS_NAN)
-        value.class = DTI_CLASS_INF;
+    if (fault == NAN_DROPPED && value.kind == DTI_CLASS_NAN)
+        value.kind = DTI_CLASS_INF;
     else if (fault == NAN_PAYLOAD_DROPPED)
         policy.nan = DTI_NAN_CANONICAL;
     else if (fault == INFINITY_CLAMPED && policy.overflow == DTI_OVERFLOW_SATURATE_FINITE)
@@ -72,10 +72,10 @@ static uint64_t element(const struct dti_kernel_args *args, uint32_t source, uin
     dti_decode(dst, outcome.code, &stored);
     if (fault == RESULT_SUBNORMALS_FLUSHED && (outcome.flags & DTI_FLAG_UNDERFLOW))
         outcome.code &= dti_format_sign_bit(dst);
-    else if (fault == MINUS_ZERO_LOST && stored.class == DTI_CLASS_ZERO)
+    else if (fault == MINUS_ZERO_LOST && stored.kind == DTI_CLASS_ZERO)
         outcome.code = 0;
     else if (fault == OVERFLOW_LATE && (outcome.flags & DTI_FLAG_OVERFLOW) &&
-             stored.class == DTI_CLASS_INF && dti_code_max(dst, &max) && !value.negative &&
+             stored.kind == DTI_CLASS_INF && dti_code_max(dst, &max) && !value.negative &&
              (source & 0xff) == 0)
         outcome.code = max;
     else if (fault == TIES_TO_ODD && policy.round == DTI_ROUND_NEAREST_EVEN) {
@@ -156,7 +156,7 @@ static void loss(const struct dti_loss_rule *rule, const void *source, const voi
     for (size_t i = 0; i < n; i++) {
         dti_decode(dti_format_get(DTI_FP32), get_container(source, 4, i), &values[i]);
         codes[i] = value_code(stored, rule, i);
-        if (fault == NAN_IS_INEXACT && values[i].class == DTI_CLASS_NAN)
+        if (fault == NAN_IS_INEXACT && values[i].kind == DTI_CLASS_NAN)
             total->inexact++;
     }
     if (fault == LOSS_READS_BEYOND && n % 2 == 1)

@@ -18,7 +18,9 @@ def used_once(symbols):
     sources, headers = collections.defaultdict(set), set()
     for path in tree.files(".c", ".h", ".def"):
         for word in set(re.findall(r"\bdti_\w+", path.read_text(encoding="utf-8"))) & symbols:
-            if path.suffix == ".h":
+            if tree.name_of(path).startswith("include/"):
+                sources[word].add("a program")
+            elif path.suffix == ".h":
                 headers.add(word)
             else:
                 sources[word].add(tree.name_of(path))

@@ -72,7 +72,7 @@ def main():
         problems += check_opening(name, text)
         if name.startswith("src/"):
             problems += check_constants(name, text)
-        if name.endswith((".c", ".h")):
+        if name.endswith((".c", ".h")) and not name.startswith("include/"):
             other = stems.setdefault(path.name, name)
             if other != name:
                 problems.append("%s: another file has this name: %s" % (name, other))

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "core/number/number.h"
-#include "dtinfo/value.h"
+#include "core/value.h"
 
 /* SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). */
 static inline uint64_t random_u64(uint64_t *state)
@@ -47,7 +47,7 @@ static inline struct dti_value value_of(const char *text)
         exit(1);
     }
     dti_number_free(&number);
-    if (dti_value_parse(&fast, text, length, NULL) != DTI_OK || fast.class != value.class ||
+    if (dti_value_parse(&fast, text, length, NULL) != DTI_OK || fast.kind != value.kind ||
         fast.negative != value.negative || fast.sticky != value.sticky || fast.hi != value.hi ||
         fast.lo != value.lo || fast.exponent != value.exponent) {
         fprintf(stderr, "dti_value_parse and dti_number_value differ: %s\n", text);

@@ -24,12 +24,12 @@ static double number_of(const struct dti_format *format, uint64_t code)
 {
     struct dti_value value;
     dti_decode(format, code, &value);
-    if (value.class == DTI_CLASS_NAN)
+    if (value.kind == DTI_CLASS_NAN)
         return NAN;
     const double sign = value.negative ? -1 : 1;
-    if (value.class == DTI_CLASS_FINITE)
+    if (value.kind == DTI_CLASS_FINITE)
         return dti_fp64_from_value(&value);
-    return copysign(value.class == DTI_CLASS_INF ? INFINITY : 0, sign);
+    return copysign(value.kind == DTI_CLASS_INF ? INFINITY : 0, sign);
 }
 
 static void run_kernel(const struct dti_loss_rule *rule, enum dti_level level, size_t n,

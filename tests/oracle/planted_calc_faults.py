@@ -24,7 +24,7 @@ FAULTS = [
         struct dti_value first = e->exact;
         wide.man_bits += format->width < 64 && dti_format_is_float(format);
         wide.width += wide.man_bits - format->man_bits;
-        if (wide.man_bits != format->man_bits && first.class == DTI_CLASS_FINITE) {
+        if (wide.man_bits != format->man_bits && first.kind == DTI_CLASS_FINITE) {
             dti_encode(&wide, &first, &recorder->policy, recorder->random, &outcome);
             dti_decode(&wide, outcome.code, &first);
         }

@@ -14,13 +14,13 @@ import tempfile
 
 # name, file below the root, original text, replacement text, the tests of which at least one must fail
 FAULTS = [
-    ("wrong bias in a row", "include/dtinfo/dtypes.def",
+    ("wrong bias in a row", "src/core/dtype/dtypes.def",
      '"fp8_e4m3b11fnuz",  FLOAT,     8,  4,  3,   11',
      '"fp8_e4m3b11fnuz",  FLOAT,     8,  4,  3,   10',
      ("codes", "vectors")),
-    ("fn row with an infinity", "include/dtinfo/dtypes.def",
+    ("fn row with an infinity", "src/core/dtype/dtypes.def",
      "8,  4,  3,    7,  FN, ", "8,  4,  3,    7,  IEEE, ", ("codes", "vectors")),
-    ("finite row that is extended", "include/dtinfo/dtypes.def",
+    ("finite row that is extended", "src/core/dtype/dtypes.def",
      '"binary8p4sf",      FLOAT,     8,  4,  3,    8,  P3109F',
      '"binary8p4sf",      FLOAT,     8,  4,  3,    8,  P3109E', ("codes",)),
     ("sticky bit dropped", "src/core/code/encode.c",

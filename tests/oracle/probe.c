@@ -31,7 +31,7 @@
 
 #include "core/number/number.h"
 #include "core/number/spell.h"
-#include "dtinfo/value.h"
+#include "core/value.h"
 #include "request.h"
 #include "util/buffer.h"
 
@@ -120,7 +120,7 @@ static void do_sweep(struct request *rq)
 
 static void put_value(const struct dti_value *value)
 {
-    printf("%s %c %" PRIx64 " %" PRIx64 " %" PRId32, classes[value->class],
+    printf("%s %c %" PRIx64 " %" PRIx64 " %" PRId32, classes[value->kind],
            value->negative ? '-' : '+', value->hi, value->lo, value->exponent);
 }
 
@@ -225,7 +225,7 @@ static void put_code_line(struct request *rq, const struct dti_format *format, u
     dti_encode(format, &value, &policy, 0, &outcome);
     printf("%" PRIx64 " %" PRIx64 " ", code, outcome.code);
     put_value(&value);
-    bool ordered = value.class != DTI_CLASS_NAN;
+    bool ordered = value.kind != DTI_CLASS_NAN;
     bool has_up = ordered && dti_code_next(format, code, true, &up);
     bool has_down = ordered && dti_code_next(format, code, false, &down);
     put_code(has_up, up);

@@ -65,7 +65,7 @@ static void do_affine(struct request *rq)
     const struct dti_affine_scale scale = {(uint32_t)number_word(rq, 6, 16), int_word(rq, 7)};
     read_words(n, 2 * n);
     for (size_t i = 0; i < n; i++) {
-        struct dti_quantized quantized;
+        struct dti_quantized_number quantized;
         dti_affine_quantize(&affine, &scale, words[i], &quantized);
         put(quantized.code);
         put((quantized.clipped ? 1u : 0u) | (quantized.special ? 2u : 0u));

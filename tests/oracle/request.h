@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/value.h"
+#include "core/value.h"
 
 enum { WORDS_MAX = 12, ROUND_COUNT = 7, OVERFLOW_COUNT = 4 };
 

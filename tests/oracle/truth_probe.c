@@ -28,16 +28,16 @@ enum { STACK = 4096 };
 
 static struct dti_value read_value(const char *text)
 {
-    struct dti_value value = {.class = DTI_CLASS_FINITE, .negative = text[0] == '-'};
+    struct dti_value value = {.kind = DTI_CLASS_FINITE, .negative = text[0] == '-'};
     const char *const size = text + value.negative;
     uint64_t significand = 0;
     int exponent = 0;
     if (strcmp(size, "inf") == 0)
-        value.class = DTI_CLASS_INF;
+        value.kind = DTI_CLASS_INF;
     else if (strcmp(size, "nan") == 0)
-        value = (struct dti_value){.class = DTI_CLASS_NAN, .hi = UINT64_C(3) << 62};
+        value = (struct dti_value){.kind = DTI_CLASS_NAN, .hi = UINT64_C(3) << 62};
     else if (strcmp(size, "0") == 0)
-        value.class = DTI_CLASS_ZERO;
+        value.kind = DTI_CLASS_ZERO;
     else if (sscanf(size, "%" SCNx64 ":%d", &significand, &exponent) == 2)
         dti_value_set(&value, value.negative, significand, exponent);
     return value;
@@ -46,11 +46,11 @@ static struct dti_value read_value(const char *text)
 static void print_value(const struct dti_value *value)
 {
     const char *const sign = value->negative ? "-" : "";
-    if (value->class == DTI_CLASS_NAN)
+    if (value->kind == DTI_CLASS_NAN)
         printf("nan:%" PRIx64, value->hi);
-    else if (value->class == DTI_CLASS_INF)
+    else if (value->kind == DTI_CLASS_INF)
         printf("%sinf", sign);
-    else if (value->class == DTI_CLASS_ZERO)
+    else if (value->kind == DTI_CLASS_ZERO)
         printf("%s0", sign);
     else
         printf("%s%016" PRIx64 "%016" PRIx64 ":%" PRId32 "%s", sign, value->hi, value->lo,
@@ -83,14 +83,14 @@ static void print_truth(const struct dti_calc_truth_list *list, size_t i)
     dti_buffer_init(&text);
     const struct dti_truth_element *const element = &list->elements[i];
     const bool told = dti_truth_text(list, i, &text);
-    printf("%s %u %d %s ", classes[element->class], dti_truth_bits(list, i),
+    printf("%s %u %d %s ", classes[element->kind], dti_truth_bits(list, i),
            dti_truth_text_is_exact(list, i), told ? text.data : "-");
     dti_buffer_free(&text);
     if (dti_truth_value(list, i, &value))
         print_value(&value);
     else
         printf("-");
-    if (element->class == DTI_TRUTH_INTERVAL) {
+    if (element->kind == DTI_TRUTH_INTERVAL) {
         print_end(&element->as.interval->low);
         print_end(&element->as.interval->high);
     } else {

@@ -76,7 +76,7 @@ static inline void note(struct dti_calc_bulk_counts *counts, enum dti_calc_event
 
 static inline bool is_number(const struct dti_value *v)
 {
-    return v->class == DTI_CLASS_ZERO || v->class == DTI_CLASS_FINITE;
+    return v->kind == DTI_CLASS_ZERO || v->kind == DTI_CLASS_FINITE;
 }
 
 /* One rounded operation; counts its events as calc.h defines them. */
@@ -110,22 +110,22 @@ static inline uint32_t judge(const struct dti_format *f, enum dti_calc_op op,
     if (outcome.flags & DTI_FLAG_OVERFLOW)
         note(counts, DTI_CALC_OVERFLOW, place);
     if ((flags & DTI_ARITH_INVALID) &&
-        !(op == DTI_CALC_FMA && v[2].class == DTI_CLASS_NAN)) /* not a new NaN */
+        !(op == DTI_CALC_FMA && v[2].kind == DTI_CLASS_NAN)) /* not a new NaN */
         note(counts, DTI_CALC_NAN, place);
     if (flags & DTI_ARITH_DIVIDE_BY_ZERO)
         note(counts, DTI_CALC_DIVIDE_BY_ZERO, place);
-    if (stored.class == DTI_CLASS_ZERO && exact.class == DTI_CLASS_FINITE)
+    if (stored.kind == DTI_CLASS_ZERO && exact.kind == DTI_CLASS_FINITE)
         note(counts, DTI_CALC_TO_ZERO, place);
-    if (inexact && stored.class == DTI_CLASS_FINITE && (outcome.flags & DTI_FLAG_UNDERFLOW))
+    if (inexact && stored.kind == DTI_CLASS_FINITE && (outcome.flags & DTI_FLAG_UNDERFLOW))
         note(counts, DTI_CALC_SUBNORMAL, place);
     (void)dti_value_multiply(&product, &v[0], &v[1]);
-    const bool both = v[0].class == DTI_CLASS_FINITE && v[1].class == DTI_CLASS_FINITE;
+    const bool both = v[0].kind == DTI_CLASS_FINITE && v[1].kind == DTI_CLASS_FINITE;
     struct dti_value other = v[1];
     other.negative = op == DTI_CALC_SUBTRACT ? !other.negative : other.negative;
     if ((op == DTI_CALC_ADD || op == DTI_CALC_SUBTRACT) && both && is_number(&stored) &&
         (dti_value_compare(&stored, &v[0]) == 0 || dti_value_compare(&stored, &other) == 0))
         note(counts, DTI_CALC_ABSORBED, place);
-    if (op == DTI_CALC_FMA && both && v[2].class == DTI_CLASS_FINITE && is_number(&stored) &&
+    if (op == DTI_CALC_FMA && both && v[2].kind == DTI_CLASS_FINITE && is_number(&stored) &&
         dti_value_compare(&stored, &v[2]) == 0)
         note(counts, DTI_CALC_ABSORBED, place);
     return (uint32_t)outcome.code;

@@ -4,7 +4,7 @@
 #ifndef DTINFO_TESTS_UNIT_DTYPE_CHECKS_H
 #define DTINFO_TESTS_UNIT_DTYPE_CHECKS_H
 
-#include "dtinfo/dtype.h"
+#include "core/dtype/dtype.h"
 #include "unit.h"
 
 static inline enum dti_status look_up(const char *name, struct dti_format *format,

@@ -200,7 +200,7 @@ static void quantize_affine(const struct reference_array *w, const void *numbers
             for (uint64_t i = 0; i < r->inner; i++) {
                 const struct dti_affine_scale scale = get_scale(w, scale_at(w, o, a, i));
                 const bool real = a < r->length;
-                struct dti_quantized q;
+                struct dti_quantized_number q;
                 dti_affine_quantize(affine, &scale,
                                     real ? number_at(w, numbers, element_at(w, o, a, i)) : 0, &q);
                 put_code(w, o, a, i, q.code);

@@ -125,21 +125,21 @@ static void exponents_beyond_the_limit_are_clamped(void)
 
 static void minimum_and_maximum_order_zeros_and_take_nan(void)
 {
-    const struct dti_value zero = {.class = DTI_CLASS_ZERO},
-                           minus_zero = {.class = DTI_CLASS_ZERO, .negative = true},
-                           nan = {.class = DTI_CLASS_NAN, .hi = 5}, two = number(false, 2, 0),
+    const struct dti_value zero = {.kind = DTI_CLASS_ZERO},
+                           minus_zero = {.kind = DTI_CLASS_ZERO, .negative = true},
+                           nan = {.kind = DTI_CLASS_NAN, .hi = 5}, two = number(false, 2, 0),
                            minus_three = number(true, 3, 0);
     struct dti_value got;
     dti_value_minimum(&got, &zero, &minus_zero);
-    CHECK(got.class == DTI_CLASS_ZERO && got.negative);
+    CHECK(got.kind == DTI_CLASS_ZERO && got.negative);
     dti_value_maximum(&got, &minus_zero, &zero);
-    CHECK(got.class == DTI_CLASS_ZERO && !got.negative);
+    CHECK(got.kind == DTI_CLASS_ZERO && !got.negative);
     dti_value_minimum(&got, &two, &minus_three);
     CHECK(dti_value_compare(&got, &minus_three) == 0);
     dti_value_maximum(&got, &two, &minus_three);
     CHECK(dti_value_compare(&got, &two) == 0);
     dti_value_maximum(&got, &two, &nan);
-    CHECK(got.class == DTI_CLASS_NAN && got.hi == (UINT64_C(1) << 63 | 5));
+    CHECK(got.kind == DTI_CLASS_NAN && got.hi == (UINT64_C(1) << 63 | 5));
 }
 
 static void rounds_to_integers_in_every_direction(void)

@@ -146,7 +146,7 @@ static void rounds_ratios_down_to_128_bits_and_marks_the_rest(void)
         set_hex(&num, rows[i].num);
         set_hex(&den, rows[i].den);
         CHECK(dti_big_ratio(&value, i % 2 == 1, &num, &den, rows[i].exponent));
-        CHECK(value.class == DTI_CLASS_FINITE && value.negative == (i % 2 == 1));
+        CHECK(value.kind == DTI_CLASS_FINITE && value.negative == (i % 2 == 1));
         CHECK_I64(value.exponent, rows[i].top);
         CHECK_U64(value.hi, rows[i].hi);
         CHECK_U64(value.lo, rows[i].lo);
@@ -154,7 +154,7 @@ static void rounds_ratios_down_to_128_bits_and_marks_the_rest(void)
     }
     dti_big_set(&num, 0);
     CHECK(dti_big_ratio(&value, true, &num, &den, 3));
-    CHECK(value.class == DTI_CLASS_ZERO && value.negative && !value.sticky);
+    CHECK(value.kind == DTI_CLASS_ZERO && value.negative && !value.sticky);
     dti_big_free(&num);
     dti_big_free(&den);
 }

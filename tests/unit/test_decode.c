@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Codes to values, and iteration over a format's numbers, compared with published values. */
-#include "dtinfo/value.h"
+#include "core/value.h"
 #include "unit.h"
 
 static struct dti_value decode(enum dti_dtype dtype, uint64_t code)
@@ -14,7 +14,7 @@ static struct dti_value decode(enum dti_dtype dtype, uint64_t code)
 static void is_power_of_two(enum dti_dtype dtype, uint64_t code, int exponent)
 {
     struct dti_value value = decode(dtype, code);
-    CHECK(value.class == DTI_CLASS_FINITE);
+    CHECK(value.kind == DTI_CLASS_FINITE);
     CHECK_U64(value.hi, UINT64_C(1) << 63);
     CHECK_I64(value.exponent, exponent);
 }
@@ -33,17 +33,17 @@ static void smallest_numbers_are_those_of_the_tables(void)
 
 static void special_codes_mean_what_their_family_says(void)
 {
-    CHECK(decode(DTI_FP8_E4M3FN, 0x7f).class == DTI_CLASS_NAN);
-    CHECK(decode(DTI_FP8_E4M3FN, 0x7e).class == DTI_CLASS_FINITE);
-    CHECK(decode(DTI_FP8_E4M3, 0x78).class == DTI_CLASS_INF);
-    CHECK(decode(DTI_FP8_E4M3FNUZ, 0x80).class == DTI_CLASS_NAN);
-    CHECK(decode(DTI_BINARY8P3SE, 0x7f).class == DTI_CLASS_INF);
-    CHECK(decode(DTI_BINARY8P3SE, 0x80).class == DTI_CLASS_NAN);
-    CHECK(decode(DTI_BINARY8P4UE, 0xfe).class == DTI_CLASS_INF);
-    CHECK(decode(DTI_BINARY8P4UE, 0xff).class == DTI_CLASS_NAN);
-    CHECK(decode(DTI_FP4_E2M1, 0x8).class == DTI_CLASS_ZERO);
+    CHECK(decode(DTI_FP8_E4M3FN, 0x7f).kind == DTI_CLASS_NAN);
+    CHECK(decode(DTI_FP8_E4M3FN, 0x7e).kind == DTI_CLASS_FINITE);
+    CHECK(decode(DTI_FP8_E4M3, 0x78).kind == DTI_CLASS_INF);
+    CHECK(decode(DTI_FP8_E4M3FNUZ, 0x80).kind == DTI_CLASS_NAN);
+    CHECK(decode(DTI_BINARY8P3SE, 0x7f).kind == DTI_CLASS_INF);
+    CHECK(decode(DTI_BINARY8P3SE, 0x80).kind == DTI_CLASS_NAN);
+    CHECK(decode(DTI_BINARY8P4UE, 0xfe).kind == DTI_CLASS_INF);
+    CHECK(decode(DTI_BINARY8P4UE, 0xff).kind == DTI_CLASS_NAN);
+    CHECK(decode(DTI_FP4_E2M1, 0x8).kind == DTI_CLASS_ZERO);
     CHECK(decode(DTI_FP4_E2M1, 0x8).negative);
-    CHECK(decode(DTI_FP8_E8M0, 0xff).class == DTI_CLASS_NAN);
+    CHECK(decode(DTI_FP8_E8M0, 0xff).kind == DTI_CLASS_NAN);
 }
 
 static void integers_are_twos_complement(void)
@@ -80,7 +80,7 @@ static void the_walk_passes_every_number_once_in_order(void)
         }
         unsigned nans = 0;
         for (uint64_t c = 0; c <= dti_low_bits(f->width); c++)
-            nans += decode(f->id, c).class == DTI_CLASS_NAN;
+            nans += decode(f->id, c).kind == DTI_CLASS_NAN;
         uint64_t numbers = f->kind == DTI_KIND_BOOL ? 2 : dti_low_bits(f->width) + 1 - nans;
         CHECK_U64(steps + 1 + dti_format_has_minus_zero(f), numbers);
     }

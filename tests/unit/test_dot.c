@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "dtinfo/storage.h"
+#include "core/dtype/storage.h"
 #include "guarded.h"
 #include "kernels/fp64.h"
 #include "unit.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Rounding and overflow, with test vectors of the standards and of published tables. */
-#include "dtinfo/value.h"
+#include "core/value.h"
 #include "unit.h"
 
 /* significand x 2^exponent, as a value. */
@@ -26,9 +26,9 @@ static uint64_t nearest(enum dti_dtype dtype, const struct dti_value *value)
     return encode(dtype, value, DTI_ROUND_NEAREST_EVEN, DTI_OVERFLOW_NATIVE).code;
 }
 
-static const struct dti_value inf = {.class = DTI_CLASS_INF};
-static const struct dti_value minus_inf = {.class = DTI_CLASS_INF, .negative = true};
-static const struct dti_value quiet_nan = {.class = DTI_CLASS_NAN, .hi = UINT64_C(3) << 62};
+static const struct dti_value inf = {.kind = DTI_CLASS_INF};
+static const struct dti_value minus_inf = {.kind = DTI_CLASS_INF, .negative = true};
+static const struct dti_value quiet_nan = {.kind = DTI_CLASS_NAN, .hi = UINT64_C(3) << 62};
 
 static void rounds_70000_to_bf16_as_everyone_should(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Filling in errors, and the exit codes of statuses. */
-#include "dtinfo/error.h"
 #include "unit.h"
+#include "util/error.h"
 
 static void fills_text_and_status_and_forgets_the_last_error(void)
 {
@@ -22,7 +22,7 @@ static void a_remedy_stands_beside_the_text_until_the_next_error(void)
     CHECK(dti_fail_remedy(&error, DTI_USAGE, DTI_REMEDY_KEEP, "tensor %s", "'w'") == DTI_USAGE);
     CHECK_STR(error.text, "tensor 'w'");
     CHECK(error.status == DTI_USAGE && error.remedy == DTI_REMEDY_KEEP);
-    CHECK_STR(dti_remedy_meaning(error.remedy), "keep the tensor as it is");
+    CHECK_STR(dti_remedy_advice(error.remedy), "keep the tensor as it is");
     CHECK(dti_fail(&error, DTI_USAGE, "x") == DTI_USAGE && error.remedy == DTI_REMEDY_NONE);
 }
 

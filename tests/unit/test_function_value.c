@@ -6,10 +6,10 @@
 #include "core/code/arith.h"
 #include "unit.h"
 
-static const struct dti_value infinity = {.class = DTI_CLASS_INF},
-                              minus_infinity = {.class = DTI_CLASS_INF, .negative = true},
-                              zero = {.class = DTI_CLASS_ZERO},
-                              minus_zero = {.class = DTI_CLASS_ZERO, .negative = true};
+static const struct dti_value infinity = {.kind = DTI_CLASS_INF},
+                              minus_infinity = {.kind = DTI_CLASS_INF, .negative = true},
+                              zero = {.kind = DTI_CLASS_ZERO},
+                              minus_zero = {.kind = DTI_CLASS_ZERO, .negative = true};
 
 static struct dti_value number(int64_t significand, int64_t exponent)
 {
@@ -23,18 +23,18 @@ static struct dti_value number(int64_t significand, int64_t exponent)
 static bool gives(enum dti_calc_op op, int64_t power, struct dti_value x, struct dti_value want,
                   unsigned flags)
 {
-    struct dti_value got = {.class = DTI_CLASS_NAN};
+    struct dti_value got = {.kind = DTI_CLASS_NAN};
     if (dti_multi_load(NULL) != DTI_OK)
         return false;
     const unsigned raised = dti_function_value(&got, op, power, &x);
-    return got.class == want.class && got.negative == want.negative && got.sticky == want.sticky &&
+    return got.kind == want.kind && got.negative == want.negative && got.sticky == want.sticky &&
            got.exponent == want.exponent && got.hi == want.hi && got.lo == want.lo &&
            raised == flags;
 }
 
 static bool invalid(enum dti_calc_op op, struct dti_value x)
 {
-    const struct dti_value nan = {.class = DTI_CLASS_NAN, .hi = UINT64_C(1) << 63};
+    const struct dti_value nan = {.kind = DTI_CLASS_NAN, .hi = UINT64_C(1) << 63};
     return gives(op, 0, x, nan, DTI_ARITH_INVALID);
 }
 
@@ -97,7 +97,7 @@ static void zeros_keep_their_signs(void)
 
 static void nan_stays_but_for_the_power_of_zero(void)
 {
-    const struct dti_value nan = {.class = DTI_CLASS_NAN, .negative = true, .hi = 0xC1ull << 56};
+    const struct dti_value nan = {.kind = DTI_CLASS_NAN, .negative = true, .hi = 0xC1ull << 56};
     for (int op = DTI_CALC_RSQRT; op <= DTI_CALC_GELU; op++)
         CHECK(gives((enum dti_calc_op)op, 0, nan, nan, 0));
     CHECK(gives(DTI_CALC_POWER, 2, nan, nan, 0));
@@ -115,7 +115,7 @@ static void exact_results_are_not_sticky(void)
     CHECK(gives(DTI_CALC_POWER, -2, number(-4, 0), number(1, -4), 0));
     /* 3^80, of 127 bits */
     CHECK(gives(DTI_CALC_POWER, 80, number(3, 0),
-                (struct dti_value){.class = DTI_CLASS_FINITE,
+                (struct dti_value){.kind = DTI_CLASS_FINITE,
                                    .exponent = 126,
                                    .hi = UINT64_C(0xDE65E3DF16314578),
                                    .lo = UINT64_C(0x79D4B2F138F3A882)},
@@ -124,7 +124,7 @@ static void exact_results_are_not_sticky(void)
 
 static void results_just_below_a_bound_are_truncated(void)
 {
-    const struct dti_value below_one = {.class = DTI_CLASS_FINITE,
+    const struct dti_value below_one = {.kind = DTI_CLASS_FINITE,
                                         .sticky = true,
                                         .exponent = -1,
                                         .hi = UINT64_MAX,
@@ -137,8 +137,7 @@ static void results_just_below_a_bound_are_truncated(void)
     CHECK(gives(DTI_CALC_SILU, 0, number(1, 100), below, 0));
     CHECK(gives(DTI_CALC_GELU, 0, number(1, 100), below, 0));
     CHECK(gives(DTI_CALC_COS, 0, number(1, -200), below_one, 0));
-    const struct dti_value above_one = {
-        .class = DTI_CLASS_FINITE, .sticky = true, .hi = 1ull << 63};
+    const struct dti_value above_one = {.kind = DTI_CLASS_FINITE, .sticky = true, .hi = 1ull << 63};
     CHECK(gives(DTI_CALC_EXP, 0, number(1, -200), above_one, 0));
 }
 
@@ -152,15 +151,15 @@ static void results_beyond_all_formats_are_clamped(void)
                                                  DTI_CALC_SILU, DTI_CALC_GELU};
     for (size_t i = 0; i < sizeof vanishing / sizeof *vanishing; i++) {
         CHECK_U64(dti_function_value(&got, vanishing[i], 0, &tiny), 0);
-        CHECK(got.class == DTI_CLASS_FINITE && got.sticky && got.exponent == -DTI_EXPONENT_LIMIT);
+        CHECK(got.kind == DTI_CLASS_FINITE && got.sticky && got.exponent == -DTI_EXPONENT_LIMIT);
         CHECK(got.negative == (vanishing[i] >= DTI_CALC_SILU));
     }
     CHECK_U64(dti_function_value(&got, DTI_CALC_EXP, 0, &huge), 0);
-    CHECK(got.class == DTI_CLASS_FINITE && got.sticky && got.exponent == DTI_EXPONENT_LIMIT);
+    CHECK(got.kind == DTI_CLASS_FINITE && got.sticky && got.exponent == DTI_EXPONENT_LIMIT);
     CHECK_U64(dti_function_value(&got, DTI_CALC_POWER, INT64_MAX, &huge), 0);
-    CHECK(got.class == DTI_CLASS_FINITE && got.sticky && got.exponent == DTI_EXPONENT_LIMIT);
+    CHECK(got.kind == DTI_CLASS_FINITE && got.sticky && got.exponent == DTI_EXPONENT_LIMIT);
     CHECK_U64(dti_function_value(&got, DTI_CALC_POWER, INT64_MIN, &huge), 0);
-    CHECK(got.class == DTI_CLASS_FINITE && got.sticky && got.exponent == -DTI_EXPONENT_LIMIT);
+    CHECK(got.kind == DTI_CLASS_FINITE && got.sticky && got.exponent == -DTI_EXPONENT_LIMIT);
 }
 
 UNIT_MAIN(infinities_have_limits, poles_divide_by_zero, what_has_no_value_is_invalid,

@@ -109,8 +109,8 @@ static void nonsense_in_the_environment_is_named(void)
 static enum dti_output form(char *a, char *b)
 {
     char *words[] = {a, b};
-    struct dti_context cx;
-    dti_context_init(&cx, words, 2, stdout, stderr);
+    struct dti_command_context cx;
+    dti_command_context_init(&cx, words, 2, stdout, stderr);
     return cx.output;
 }
 

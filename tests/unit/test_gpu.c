@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "core/dtype/dtype.h"
 #include "devices/gpu/gpu.h"
-#include "dtinfo/dtype.h"
 #include "unit.h"
 
 enum { N = 5000 };

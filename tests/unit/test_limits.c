@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "dtinfo/limits.h"
+#include "core/dtype/limits.h"
 #include "unit.h"
 
 #ifndef DTI_TEST_DATA
@@ -17,7 +17,7 @@ enum { COLUMNS_MAX = 40, LINE_SIZE = 2048 };
 
 static double to_double(const struct dti_value *value)
 {
-    if (value->class == DTI_CLASS_ZERO)
+    if (value->kind == DTI_CLASS_ZERO)
         return 0.0;
     double magnitude = ldexp((double)(value->hi >> 11), value->exponent - 52);
     return value->negative ? -magnitude : magnitude;
@@ -194,9 +194,9 @@ static void walk(const struct dti_format *format, struct found *ret)
     for (uint64_t code = 0; code >> format->width == 0; code++) {
         struct dti_value value;
         dti_decode(format, code, &value);
-        found.nans += value.class == DTI_CLASS_NAN;
-        found.infs += value.class == DTI_CLASS_INF;
-        if (value.class == DTI_CLASS_NAN || value.class == DTI_CLASS_INF)
+        found.nans += value.kind == DTI_CLASS_NAN;
+        found.infs += value.kind == DTI_CLASS_INF;
+        if (value.kind == DTI_CLASS_NAN || value.kind == DTI_CLASS_INF)
             continue;
         double number = to_double(&value);
         found.finites++;
@@ -221,7 +221,7 @@ static void check_integers(const struct dti_format *format, uint64_t last)
     for (uint64_t code = 0; code >> format->width == 0; code++) {
         struct dti_value value;
         dti_decode(format, code, &value);
-        double number = value.class == DTI_CLASS_FINITE ? to_double(&value) : 0.0;
+        double number = value.kind == DTI_CLASS_FINITE ? to_double(&value) : 0.0;
         if (number >= 1.0 && number < 70000.0 && number == floor(number))
             seen[(size_t)number] = true;
     }

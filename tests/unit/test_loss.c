@@ -33,7 +33,7 @@ static struct {
 static double number_of(const struct dti_value *value)
 {
     const double sign = value->negative ? -1 : 1;
-    switch (value->class) {
+    switch (value->kind) {
     case DTI_CLASS_ZERO:
         return copysign(0, sign);
     case DTI_CLASS_FINITE:

@@ -19,7 +19,7 @@ static uint64_t random_word(void)
  * bits, so that its rounding error ends at any bit. */
 static struct dti_value make_number(void)
 {
-    struct dti_value x = {.class = DTI_CLASS_FINITE};
+    struct dti_value x = {.kind = DTI_CLASS_FINITE};
     const unsigned keep = (unsigned)(random_word() % 65), kind = (unsigned)(random_word() % 4);
     x.negative = random_word() & 1;
     x.sticky = random_word() & 1;

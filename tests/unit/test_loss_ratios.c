@@ -77,7 +77,7 @@ static double draw_number(const struct dti_format *format, int exponent)
     dti_encode(format, &value, &(struct dti_policy){.overflow = DTI_OVERFLOW_SATURATE}, 0,
                &outcome);
     dti_decode(format, outcome.code, &value);
-    return value.class == DTI_CLASS_FINITE ? dti_fp64_from_value(&value) : number;
+    return value.kind == DTI_CLASS_FINITE ? dti_fp64_from_value(&value) : number;
 }
 
 static struct {

@@ -11,7 +11,7 @@
 
 static bool same_value(const struct dti_value *a, const struct dti_value *b)
 {
-    return a->class == b->class && a->negative == b->negative && a->sticky == b->sticky &&
+    return a->kind == b->kind && a->negative == b->negative && a->sticky == b->sticky &&
            a->exponent == b->exponent && a->hi == b->hi && a->lo == b->lo;
 }
 
@@ -37,7 +37,7 @@ static void reads_every_form_to_128_bits(void)
 {
     static const struct {
         const char *text;
-        enum dti_class class;
+        enum dti_class kind;
         bool negative, sticky;
         int32_t exponent;
         uint64_t hi, lo;
@@ -159,7 +159,7 @@ static void reads_every_form_to_128_bits(void)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct dti_value got = value_of(rows[i].text, strlen(rows[i].text));
-        const struct dti_value want = {rows[i].class,    rows[i].negative, rows[i].sticky,
+        const struct dti_value want = {rows[i].kind,     rows[i].negative, rows[i].sticky,
                                        rows[i].exponent, rows[i].hi,       rows[i].lo};
         if (!CHECK(same_value(&got, &want)))
             printf("    %s\n", rows[i].text);
@@ -168,8 +168,8 @@ static void reads_every_form_to_128_bits(void)
 
 static void reads_the_words_in_any_case(void)
 {
-    CHECK(value_of("inf", 3).class == DTI_CLASS_INF);
-    CHECK(value_of("-Infinity", 9).class == DTI_CLASS_INF);
+    CHECK(value_of("inf", 3).kind == DTI_CLASS_INF);
+    CHECK(value_of("-Infinity", 9).kind == DTI_CLASS_INF);
     CHECK(value_of("-Infinity", 9).negative);
     CHECK_U64(value_of("NaN", 3).hi, UINT64_C(1) << 63);
     CHECK_U64(value_of("sNaN", 4).hi, UINT64_C(1) << 62);
@@ -220,15 +220,15 @@ static void clamps_what_no_format_reaches(void)
     for (size_t i = 0; i < 5; i++) {
         const struct dti_value large = value_of(huge[i], strlen(huge[i]));
         const struct dti_value small = value_of(tiny[i], strlen(tiny[i]));
-        CHECK(large.class == DTI_CLASS_FINITE && large.sticky && large.hi >> 63);
+        CHECK(large.kind == DTI_CLASS_FINITE && large.sticky && large.hi >> 63);
         CHECK_I64(large.exponent, DTI_EXPONENT_LIMIT);
-        CHECK(small.class == DTI_CLASS_FINITE && small.sticky && small.hi >> 63);
+        CHECK(small.kind == DTI_CLASS_FINITE && small.sticky && small.hi >> 63);
         CHECK_I64(small.exponent, -DTI_EXPONENT_LIMIT);
     }
     const struct dti_value zero = value_of("0e99999999999999999999999", 25);
-    CHECK(zero.class == DTI_CLASS_ZERO);
+    CHECK(zero.kind == DTI_CLASS_ZERO);
     const struct dti_value one = value_of("1e999999999/1e999999999", 23);
-    CHECK(one.class == DTI_CLASS_FINITE && one.exponent == 0 && !one.sticky);
+    CHECK(one.kind == DTI_CLASS_FINITE && one.exponent == 0 && !one.sticky);
 }
 
 static void expands_to_the_last_digit(void)

@@ -12,7 +12,7 @@ static const char digits[] = "0123456789abcdef";
 static bool check_value(const char *what, const char *text, const struct dti_value *got,
                         const struct dti_value *want)
 {
-    const bool same = got->class == want->class && got->negative == want->negative &&
+    const bool same = got->kind == want->kind && got->negative == want->negative &&
                       got->sticky == want->sticky && got->exponent == want->exponent &&
                       got->hi == want->hi && got->lo == want->lo;
     if (!CHECK(same))
@@ -25,9 +25,9 @@ static bool check_value(const char *what, const char *text, const struct dti_val
  * continues beyond 128 bits, and the binary exponent: "-a8~@3" is slightly beyond -10.5. */
 static struct dti_value value_of(const char *text)
 {
-    struct dti_value value = {.class = DTI_CLASS_FINITE, .negative = *text == '-'};
+    struct dti_value value = {.kind = DTI_CLASS_FINITE, .negative = *text == '-'};
     if (strcmp(text, "0") == 0 || strcmp(text, "nan") == 0) {
-        value.class = *text == '0' ? DTI_CLASS_ZERO : DTI_CLASS_NAN;
+        value.kind = *text == '0' ? DTI_CLASS_ZERO : DTI_CLASS_NAN;
         value.hi = *text == '0' ? 0 : UINT64_C(1) << 63;
         return value;
     }
@@ -132,7 +132,7 @@ static struct dti_difference difference(const char *text, size_t length,
                                         const struct dti_value *stored, struct dti_buffer *buffer,
                                         bool *ret_has_exact)
 {
-    struct dti_difference result = {.absolute = {.class = DTI_CLASS_NAN}};
+    struct dti_difference result = {.absolute = {.kind = DTI_CLASS_NAN}};
     struct dti_number number;
     *ret_has_exact = false;
     if (CHECK(dti_number_parse(&number, text, length, NULL) == DTI_OK)) {
@@ -179,8 +179,8 @@ static void subtracts_a_million_digits(void)
     dti_buffer_clear(&buffer);
     text[million - 1] = '0';
     got = difference(text, million, &one, &buffer, &has_exact);
-    CHECK(has_exact && got.absolute.class == DTI_CLASS_ZERO && !got.absolute.negative);
-    CHECK(got.relative.class == DTI_CLASS_ZERO);
+    CHECK(has_exact && got.absolute.kind == DTI_CLASS_ZERO && !got.absolute.negative);
+    CHECK(got.relative.kind == DTI_CLASS_ZERO);
     CHECK_STR(buffer.data, "0");
     dti_buffer_free(&buffer);
     free(text);
@@ -221,7 +221,7 @@ static uint64_t random_word(void)
 
 static bool same_value(const struct dti_value *a, const struct dti_value *b)
 {
-    return a->class == b->class && a->negative == b->negative && a->sticky == b->sticky &&
+    return a->kind == b->kind && a->negative == b->negative && a->sticky == b->sticky &&
            a->exponent == b->exponent && a->hi == b->hi && a->lo == b->lo;
 }
 
@@ -319,10 +319,10 @@ static void is_unknown_for_what_is_not_finite(void)
     dti_buffer_init(&buffer);
     dti_value_set(&stored, false, 1, 0);
     struct dti_difference got = difference("inf", 3, &stored, &buffer, &has_exact);
-    CHECK(!has_exact && got.absolute.class == DTI_CLASS_NAN);
-    stored.class = DTI_CLASS_INF;
+    CHECK(!has_exact && got.absolute.kind == DTI_CLASS_NAN);
+    stored.kind = DTI_CLASS_INF;
     got = difference("70000", 5, &stored, &buffer, &has_exact);
-    CHECK(!has_exact && got.relative.class == DTI_CLASS_NAN);
+    CHECK(!has_exact && got.relative.kind == DTI_CLASS_NAN);
     dti_buffer_free(&buffer);
 }
 

@@ -32,7 +32,7 @@ static void random_digits(char *text, size_t count)
 
 static bool same_value(const struct dti_value *a, const struct dti_value *b)
 {
-    return a->class == b->class && a->negative == b->negative && a->sticky == b->sticky &&
+    return a->kind == b->kind && a->negative == b->negative && a->sticky == b->sticky &&
            a->exponent == b->exponent && a->hi == b->hi && a->lo == b->lo;
 }
 

@@ -17,7 +17,7 @@ static int32_t code_of(const struct dti_affine *affine, uint32_t scale, int32_t 
                        uint32_t x)
 {
     const struct dti_affine_scale s = {scale, zero_point};
-    struct dti_quantized quantized;
+    struct dti_quantized_number quantized;
     dti_affine_quantize(affine, &s, x, &quantized);
     if (affine->code.kind == DTI_KIND_INT && quantized.code >> (affine->code.width - 1) != 0)
         return (int32_t)quantized.code - ((int32_t)1 << affine->code.width);
@@ -67,7 +67,7 @@ static void numbers_beyond_the_range_are_clipped_after_rounding(void)
         {-10.5f, 0, false},   {-10.75f, 0, true},  {3e38f, 255, true},    {-3e38f, 0, true},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct dti_quantized quantized;
+        struct dti_quantized_number quantized;
         dti_affine_quantize(&affine, &scale, fp32_code(rows[i].x), &quantized);
         CHECK_U64(quantized.code, rows[i].code);
         CHECK(quantized.clipped == rows[i].clipped);
@@ -101,7 +101,7 @@ static void specials_are_stored_as_asked(void)
         affine.specials = rows[i].specials;
         for (size_t k = 0; k < 5; k++) {
             const struct dti_affine_scale scale = {fp32_code(0.1f), rows[i].zero_point};
-            struct dti_quantized quantized;
+            struct dti_quantized_number quantized;
             CHECK_I64(code_of(&affine, scale.scale, scale.zero_point, x[k]), rows[i].codes[k]);
             dti_affine_quantize(&affine, &scale, x[k], &quantized);
             CHECK(quantized.special == (k < 3));
@@ -114,7 +114,7 @@ static void zero_survives_an_inverse_that_overflows(void)
 {
     struct dti_affine affine = recipe_of(DTI_INT8, DTI_SYMMETRY_NONE).affine;
     const struct dti_affine_scale scale = {1, 5}; /* 2^-149 */
-    struct dti_quantized quantized;
+    struct dti_quantized_number quantized;
     affine.division = DTI_DIVIDE_RECIPROCAL;
     dti_affine_quantize(&affine, &scale, 0, &quantized);
     CHECK_U64(quantized.code, 5);
@@ -207,7 +207,7 @@ static void float_codes_saturate(void)
     const struct dti_affine affine = recipe_of(DTI_FP8_E4M3FN, DTI_SYMMETRY_NONE).affine;
     const struct dti_affine_scale half = {fp32_code(0.5f), 0};
     const struct dti_affine fp4 = recipe_of(DTI_FP4_E2M1, DTI_SYMMETRY_NONE).affine;
-    struct dti_quantized quantized;
+    struct dti_quantized_number quantized;
     CHECK_I64(code_of(&affine, half.scale, 0, fp32_code(224.0f)), 0x7e);
     CHECK_I64(code_of(&affine, half.scale, 0, fp32_code(-0.0f)), 0x80);
     CHECK_I64(code_of(&affine, half.scale, 0, FP32_NAN | UINT32_C(0x80000000)), 0x7f);

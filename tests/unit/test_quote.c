@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Quoting untrusted text, and the UTF-8 decoder underneath. */
-#include "dtinfo/error.h"
 #include "unit.h"
+#include "util/error.h"
 #include "util/text/utf8.h"
 
 static const char *quoted(const char *text)

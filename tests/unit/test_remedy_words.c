@@ -16,7 +16,7 @@ static void every_remedy_names_an_option_and_no_meaning_does(void)
     char buffer[DTI_REMEDY_WORDS];
     for (unsigned i = none + 1; i < DTI_REMEDY_COUNT; i++) {
         const enum dti_remedy remedy = (enum dti_remedy)i;
-        const char *const meaning = dti_remedy_meaning(remedy);
+        const char *const meaning = dti_remedy_advice(remedy);
         if (!CHECK(names_option(dti_remedy_words(buffer, remedy, "text")) ||
                    strstr(buffer, "'dtinfo ")))
             printf("no words: %s\n", meaning);

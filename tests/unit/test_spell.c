@@ -246,7 +246,7 @@ static void hexfloats_start_with_one(void)
         const struct dti_value value = decode(DTI_FP64, cases[i].code);
         CHECK_STR(hexfloat_of(&value), cases[i].text);
     }
-    const struct dti_value longest = {.class = DTI_CLASS_FINITE,
+    const struct dti_value longest = {.kind = DTI_CLASS_FINITE,
                                       .negative = true,
                                       .exponent = -DTI_EXPONENT_LIMIT,
                                       .hi = UINT64_C(0x8123456789abcdef),
@@ -292,7 +292,7 @@ static void both_texts_of_fp64_at_once_are_the_same(void)
         struct dti_value value;
         dti_decode(fp64, code, &value);
         const bool spelled = dti_spell_fp64_texts(text, shortest, &value);
-        if (!CHECK(spelled == (value.class == DTI_CLASS_FINITE)) || !spelled)
+        if (!CHECK(spelled == (value.kind == DTI_CLASS_FINITE)) || !spelled)
             continue;
         dti_spell_text(want, &value);
         CHECK_STR(text, want);

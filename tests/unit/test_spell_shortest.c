@@ -171,14 +171,14 @@ static bool reads_back(const struct dti_format *format, uint64_t code)
     char text[DTI_TEXT_SIZE];
     struct dti_value value;
     dti_decode(format, code, &value);
-    if (value.class == DTI_CLASS_NAN)
+    if (value.kind == DTI_CLASS_NAN)
         return true;
     dti_spell_text(text, &value);
     bool ok = CHECK(reads_as(format, text, code));
     dti_spell_shortest(text, format, code);
     ok = CHECK(reads_as(format, text, code)) && ok;
     const unsigned digits = count_digits(text);
-    if (value.class == DTI_CLASS_FINITE && digits > 1) {
+    if (value.kind == DTI_CLASS_FINITE && digits > 1) {
         dti_spell_digits(text, &value, digits - 1);
         ok = CHECK(!reads_as(format, text, code)) && ok;
     }

@@ -2,7 +2,7 @@
  *
  * Storage of codes in memory: bytes written out by hand from the descriptions of the file formats.
  */
-#include "dtinfo/storage.h"
+#include "core/dtype/storage.h"
 
 #include "unit.h"
 

@@ -82,7 +82,7 @@ static void a_new_list_is_zero(void)
     if (!CHECK(list != NULL))
         return;
     CHECK_SIZE(dti_truth_count(list), 3);
-    CHECK(dti_truth_value(list, 2, &value) && value.class == DTI_CLASS_ZERO);
+    CHECK(dti_truth_value(list, 2, &value) && value.kind == DTI_CLASS_ZERO);
     CHECK(reads(list, 0, "0"));
     CHECK(dti_truth_is_rational(list, 0) && dti_truth_text_is_exact(list, 0));
     CHECK(!dti_truth_failed(list));
@@ -92,21 +92,21 @@ static void a_new_list_is_zero(void)
 
 static bool same(const struct dti_value *a, const struct dti_value *b)
 {
-    return a->class == b->class && a->negative == b->negative && a->sticky == b->sticky &&
+    return a->kind == b->kind && a->negative == b->negative && a->sticky == b->sticky &&
            a->exponent == b->exponent && a->hi == b->hi && a->lo == b->lo;
 }
 
 static void values_come_out_as_they_went_in(void)
 {
     static const struct dti_value values[] = {
-        {.class = DTI_CLASS_FINITE, .exponent = 3, .hi = UINT64_C(0xA) << 60},
-        {.class = DTI_CLASS_FINITE, .negative = true, .exponent = -149, .hi = UINT64_C(1) << 63},
-        {.class = DTI_CLASS_FINITE, .exponent = 262143, .hi = UINT64_MAX},
-        {.class = DTI_CLASS_FINITE, .negative = true, .exponent = -262200, .hi = UINT64_C(7) << 61},
-        {.class = DTI_CLASS_FINITE, .exponent = 5, .hi = UINT64_MAX, .lo = UINT64_MAX},
-        {.class = DTI_CLASS_FINITE, .exponent = 0, .hi = UINT64_C(1) << 63, .lo = 1},
-        {.class = DTI_CLASS_ZERO},
-        {.class = DTI_CLASS_INF, .negative = true},
+        {.kind = DTI_CLASS_FINITE, .exponent = 3, .hi = UINT64_C(0xA) << 60},
+        {.kind = DTI_CLASS_FINITE, .negative = true, .exponent = -149, .hi = UINT64_C(1) << 63},
+        {.kind = DTI_CLASS_FINITE, .exponent = 262143, .hi = UINT64_MAX},
+        {.kind = DTI_CLASS_FINITE, .negative = true, .exponent = -262200, .hi = UINT64_C(7) << 61},
+        {.kind = DTI_CLASS_FINITE, .exponent = 5, .hi = UINT64_MAX, .lo = UINT64_MAX},
+        {.kind = DTI_CLASS_FINITE, .exponent = 0, .hi = UINT64_C(1) << 63, .lo = 1},
+        {.kind = DTI_CLASS_ZERO},
+        {.kind = DTI_CLASS_INF, .negative = true},
     };
     struct dti_calc_truth_list *const list = list_of(2);
     struct dti_value value, none;
@@ -117,12 +117,12 @@ static void values_come_out_as_they_went_in(void)
         dti_truth_copy(list, 1, list, 0);
         CHECK(dti_truth_value(list, 1, &value) && same(&value, &values[i]));
         CHECK(dti_truth_bits(list, 1) == UINT_MAX);
-        if (values[i].class == DTI_CLASS_FINITE && values[i].lo == 0) {
+        if (values[i].kind == DTI_CLASS_FINITE && values[i].lo == 0) {
             CHECK(dti_truth_error(list, 1, &values[i], &value, &none));
-            CHECK(value.class == DTI_CLASS_ZERO && none.class == DTI_CLASS_ZERO);
+            CHECK(value.kind == DTI_CLASS_ZERO && none.kind == DTI_CLASS_ZERO);
         }
     }
-    const struct dti_value nan = {.class = DTI_CLASS_NAN};
+    const struct dti_value nan = {.kind = DTI_CLASS_NAN};
     dti_truth_set_value(list, 0, &nan);
     CHECK(!dti_truth_value(list, 0, &value) && reads(list, 0, "nan"));
     dti_truth_free(list);
@@ -133,7 +133,7 @@ static void a_sticky_value_is_an_interval(void)
 {
     struct dti_calc_truth_list *const list = list_of(1);
     struct dti_value sticky = {
-        .class = DTI_CLASS_FINITE, .sticky = true, .hi = UINT64_C(0xAAAAAAAAAAAAAAAA)};
+        .kind = DTI_CLASS_FINITE, .sticky = true, .hi = UINT64_C(0xAAAAAAAAAAAAAAAA)};
     struct dti_value value;
     if (!CHECK(list != NULL))
         return;

@@ -7,7 +7,7 @@
 
 #include "answers/document.h"
 #include "bench/measure/bench.h"
-#include "dtinfo/error.h"
+#include "util/error.h"
 
 enum {
     DTI_BENCH_LABEL = 384,

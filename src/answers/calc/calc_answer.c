@@ -137,7 +137,7 @@ struct dti_value dti_calc_ulps(const struct dti_format *format, const struct dti
                                const struct dti_value *absolute)
 {
     struct dti_value ulps = *absolute;
-    if (ulps.class == DTI_CLASS_FINITE)
+    if (ulps.kind == DTI_CLASS_FINITE)
         ulps.exponent -= dti_format_step_exponent(format, stored);
     return ulps;
 }
@@ -147,11 +147,11 @@ bool dti_calc_step_error(const struct dti_calc_step *step, struct dti_value *ret
 {
     struct dti_value stored, first = step->exact, rest;
     dti_decode(&step->format, step->code, &stored);
-    if (stored.class > DTI_CLASS_FINITE || first.class > DTI_CLASS_FINITE)
+    if (stored.kind > DTI_CLASS_FINITE || first.kind > DTI_CLASS_FINITE)
         return false;
-    if (first.class == DTI_CLASS_ZERO) {
+    if (first.kind == DTI_CLASS_ZERO) {
         *ret_absolute = stored;
-        *ret_relative = (struct dti_value){.class = DTI_CLASS_NAN, .hi = UINT64_C(1) << 63};
+        *ret_relative = (struct dti_value){.kind = DTI_CLASS_NAN, .hi = UINT64_C(1) << 63};
         return true;
     }
     /* operands have 64 bits, so the exact result is split into two of them */

@@ -198,7 +198,7 @@ size_t dti_cast_text(char buffer[DTI_CAST_TEXT_SIZE], const struct dti_cast_resu
     size_t length = dti_spell_stored(buffer, &result->target->cast.dst, component[0].code,
                                      &component[0].stored);
     if (result->components == 2) {
-        if (!component[1].stored.negative || component[1].stored.class == DTI_CLASS_NAN)
+        if (!component[1].stored.negative || component[1].stored.kind == DTI_CLASS_NAN)
             buffer[length++] = '+';
         length += dti_spell_text(buffer + length, &component[1].stored);
         memcpy(buffer + length++, "j", 2);
@@ -228,8 +228,7 @@ bool dti_cast_saturated(const struct dti_cast_result *result,
 {
     if (!result->known || result->components != 1 ||
         !(result->component[0].flags & DTI_FLAG_OVERFLOW) ||
-        operand->value[0].class == DTI_CLASS_NAN ||
-        dti_format_is_integer(&result->target->cast.dst))
+        operand->value[0].kind == DTI_CLASS_NAN || dti_format_is_integer(&result->target->cast.dst))
         return false;
     struct dti_cast cast = *dti_cast_route(result);
     struct dti_scalar other;
@@ -273,7 +272,7 @@ struct cast_number {
     const struct dti_number_answer *number;
     struct dti_spelled text;                /* its text, if known */
     bool exact;                             /* equals the given number */
-    size_t class;                           /* index into the words */
+    size_t kind;                            /* index into the words */
     const struct dti_fields_answer *fields; /* NULL unless a float */
     struct dti_fields_answer fields_room;
 };
@@ -352,7 +351,7 @@ static void fill_number(struct cast_number *ret, const struct dti_cast_operand *
     ret->format = format;
     ret->scalar = scalar;
     ret->exact = !(scalar->flags & DTI_FLAG_INEXACT);
-    ret->class = (size_t)dti_code_class(format, scalar->code);
+    ret->kind = (size_t)dti_code_class(format, scalar->code);
     ret->fields_room = (struct dti_fields_answer){format, scalar->code};
     ret->fields = dti_format_is_float(format) ? &ret->fields_room : NULL;
 }
@@ -360,7 +359,7 @@ static void fill_number(struct cast_number *ret, const struct dti_cast_operand *
 static void spell_input(struct exact_text *ret, struct dti_json *json,
                         const struct dti_cast_operand *operand)
 {
-    const bool finite = operand->components == 1 && operand->value[0].class <= DTI_CLASS_FINITE;
+    const bool finite = operand->components == 1 && operand->value[0].kind <= DTI_CLASS_FINITE;
     ret->of = operand;
     dti_buffer_borrow(&ret->buffer, ret->room, sizeof ret->room);
     const bool has_exact = finite && dti_number_exact(&operand->number[0], &ret->buffer);
@@ -382,7 +381,7 @@ static bool spell_error(struct error_text *ret, struct dti_json *json,
     struct dti_difference difference;
     bool has_exact = false;
     if (!scalar || !scalar->has_step || number->component >= number->operand->components ||
-        scalar->input.class > DTI_CLASS_FINITE)
+        scalar->input.kind > DTI_CLASS_FINITE)
         return false;
     struct dti_buffer *const exact = &ret->exact.buffer;
     dti_buffer_borrow(exact, ret->exact.room, sizeof ret->exact.room);

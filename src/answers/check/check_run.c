@@ -238,7 +238,7 @@ static bool holds(const struct dti_check_assertion *assertion,
         name_special(failure, stats, false);
         return stats->inf == 0;
     case DTI_CHECK_MAX_ABS:
-        if (stats->inf > 0 && assertion->limit.class != DTI_CLASS_INF) {
+        if (stats->inf > 0 && assertion->limit.kind != DTI_CLASS_INF) {
             name_special(failure, stats, false);
             return false;
         }

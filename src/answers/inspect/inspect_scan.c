@@ -33,6 +33,8 @@ const char *dti_inspect_fits(char buffer[DTI_INSPECT_FITS],
         width = format->width;
         const size_t between = used > 0 ? strlen(separator) : 0, length = strlen(format->name);
         assert(used + between + length < DTI_INSPECT_FITS);
+        if (used + between + length >= DTI_INSPECT_FITS)
+            break;
         memcpy(buffer + used, separator, between);
         memcpy(buffer + used + between, format->name, length + 1);
         used += between + length;

@@ -181,8 +181,8 @@ static enum dti_status refuse(const char *text, const char *why, struct dti_erro
 /* Whether the value is a whole number of 64 bits, and not 0. */
 static bool whole_number(const struct dti_value *value, uint64_t *ret_number)
 {
-    if (value->class != DTI_CLASS_FINITE || value->sticky || value->lo != 0 ||
-        value->exponent < 0 || value->exponent > 63)
+    if (value->kind != DTI_CLASS_FINITE || value->sticky || value->lo != 0 || value->exponent < 0 ||
+        value->exponent > 63)
         return false;
     const unsigned below = 63 - (unsigned)value->exponent;
     if ((value->hi & dti_low_bits(below)) != 0)
@@ -249,7 +249,7 @@ static enum dti_status read_count(const char *text, uint64_t *ret_count, struct 
     }
     if (status != DTI_OK)
         return refuse(text, "is not a count; write 7000000000, 7e9 or 7B", reterr);
-    if (value.class == DTI_CLASS_ZERO) {
+    if (value.kind == DTI_CLASS_ZERO) {
         *ret_count = 0;
         return DTI_OK;
     }

@@ -52,8 +52,8 @@ enum dti_status dti_quant_inputs_add(struct dti_quant_inputs *numbers, const cha
     struct dti_quant_input *const number = &numbers->list[numbers->count++];
     *number = (struct dti_quant_input){.text = place, .x = dti_fp32_round(&value)};
     dti_fp32_value(number->x, &rounded);
-    number->rounded = value.class <= DTI_CLASS_FINITE && (rounded.class > DTI_CLASS_FINITE ||
-                                                          dti_value_compare(&value, &rounded) != 0);
+    number->rounded = value.kind <= DTI_CLASS_FINITE &&
+                      (rounded.kind > DTI_CLASS_FINITE || dti_value_compare(&value, &rounded) != 0);
     numbers->rounded += number->rounded;
     return DTI_OK;
 }

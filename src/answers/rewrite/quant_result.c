@@ -7,7 +7,7 @@
 
 #include "answers/rewrite/quantized.h"
 #include "core/block/quant_parts.h"
-#include "dtinfo/storage.h"
+#include "core/dtype/storage.h"
 #include "util/run/allocate.h"
 
 /* Whether a < b, both finite fp32 codes; -0 and 0 are equal. */
@@ -56,7 +56,7 @@ static void quantize_affine(struct dti_quant_result *result, struct dti_quant_gr
     const struct dti_affine *const affine = &result->target->scheme.affine.affine;
     for (size_t i = group->first; i < group->first + group->count; i++) {
         struct dti_quant_element *const element = &result->elements[i];
-        struct dti_quantized quantized;
+        struct dti_quantized_number quantized;
         dti_affine_quantize(affine, &group->affine, result->numbers->list[i].x, &quantized);
         element->code = quantized.code;
         element->clipped = quantized.clipped;

@@ -5,8 +5,8 @@
 
 #include "answers/rows.h"
 #include "core/block/quant_parts.h"
+#include "core/dtype/storage.h"
 #include "core/number/spell.h"
-#include "dtinfo/storage.h"
 
 uint32_t dti_quant_multiplier(const struct dti_quant_result *result,
                               const struct dti_quant_group *group)
@@ -36,7 +36,7 @@ void dti_quant_code_number(const struct dti_quant_target *target, uint32_t code,
         return;
     }
     dti_decode(&target->code, code, ret_value);
-    if (id == DTI_BLOCK_MXINT8 && ret_value->class == DTI_CLASS_FINITE)
+    if (id == DTI_BLOCK_MXINT8 && ret_value->kind == DTI_CLASS_FINITE)
         ret_value->exponent -= 6;
 }
 
@@ -124,7 +124,7 @@ static void find_error(struct dti_quant_facts *facts)
     bool has_exact;
     dti_fp32_value(facts->number->x, &number);
     dti_fp32_value(facts->stored->back, &stored);
-    if (number.class > DTI_CLASS_FINITE || stored.class > DTI_CLASS_FINITE)
+    if (number.kind > DTI_CLASS_FINITE || stored.kind > DTI_CLASS_FINITE)
         return;
     const size_t length = dti_spell_hexfloat(text, &number);
     facts->failed = dti_number_parse(&parsed, text, length, NULL) != DTI_OK;
@@ -133,7 +133,7 @@ static void find_error(struct dti_quant_facts *facts)
     facts->has_error =
         dti_number_difference(&parsed, &stored, &facts->difference, &facts->exact, &has_exact);
     facts->failed = !facts->has_error;
-    facts->has_relative = facts->has_error && facts->difference.relative.class <= DTI_CLASS_FINITE;
+    facts->has_relative = facts->has_error && facts->difference.relative.kind <= DTI_CLASS_FINITE;
     dti_number_free(&parsed);
 }
 

@@ -22,8 +22,7 @@ static enum dti_status read_fp32(const char *option, const char *text, bool scal
     }
     *ret_code = dti_fp32_round(&value); /* may become infinity */
     dti_fp32_value(*ret_code, &value);
-    if (scale ? value.class == DTI_CLASS_FINITE && !value.negative
-              : value.class <= DTI_CLASS_FINITE)
+    if (scale ? value.kind == DTI_CLASS_FINITE && !value.negative : value.kind <= DTI_CLASS_FINITE)
         return DTI_OK;
     return dti_fail_word(
         reterr, DTI_BAD_VALUE, text, strlen(text),

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/dtype/dtype.h"
 #include "devices/gpu/gpu.h"
-#include "dtinfo/dtype.h"
-#include "dtinfo/error.h"
+#include "util/error.h"
 
 struct dti_cublaslt;
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/error.h"
+#include "util/error.h"
 #include "util/run/parallel.h"
 
 /* One pass of one member of a team of `size`, over buffer set number `set`. Members run at the

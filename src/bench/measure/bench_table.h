@@ -8,8 +8,8 @@
 
 #include "bench/measure/bench.h"
 #include "convert/runner.h"
+#include "core/dtype/dtype.h"
 #include "devices/gpu/gpu.h"
-#include "dtinfo/dtype.h"
 
 /* The contents of the source: a pool of random elements, repeated. */
 enum dti_bench_data {

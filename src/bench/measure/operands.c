@@ -12,7 +12,7 @@
 #include "bench/measure/splitmix.h"
 #include "core/block/quant.h"
 #include "core/code/scalar.h"
-#include "dtinfo/storage.h"
+#include "core/dtype/storage.h"
 #include "kernels/fp64.h"
 
 static const struct dti_layout packed = {.packing = DTI_PACKING_LOW};
@@ -178,7 +178,7 @@ void dti_operand_codes(void *codes, enum dti_dtype dtype, float scale, const flo
     const bool scaled = recipe_of(&recipe, dtype);
     for (size_t i = 0; i < n; i++) {
         const uint32_t bits = dti_operand_bits(numbers[i]);
-        struct dti_quantized quantized;
+        struct dti_quantized_number quantized;
         struct dti_value value;
         if (scaled)
             dti_affine_quantize(&recipe.affine, &affine_scale, bits, &quantized);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "bench/measure/bench_table.h"
-#include "dtinfo/dtype.h"
+#include "core/dtype/dtype.h"
 
 /* Whether operands of a dtype have a scale: integers and 8-bit floats do. */
 bool dti_operands_are_scaled(enum dti_dtype dtype);

@@ -128,7 +128,7 @@ static bool affine_part_is_right(const struct quant_candidate *row, const struct
     const struct dti_affine *const affine =
         &dti_quant_plan_request(row->way->plan)->scheme.affine.affine;
     for (uint64_t i = first; i < first + n; i++) {
-        struct dti_quantized want;
+        struct dti_quantized_number want;
         dti_affine_quantize(affine, scale, word_at(arrays->numbers, i), &want);
         if (!element_is_right(row, arrays, &affine->code, i, want.code,
                               dti_affine_dequantize(affine, scale, want.code)))

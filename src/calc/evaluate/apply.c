@@ -16,7 +16,7 @@ static bool small_power(struct dti_value *ret, int64_t power, const struct dti_v
                         unsigned *ret_arith)
 {
     const int64_t times = power < 0 ? -power : power;
-    const unsigned bits = x->class == DTI_CLASS_FINITE ? 64 - dti_trailing_zeros(x->hi) : 1;
+    const unsigned bits = x->kind == DTI_CLASS_FINITE ? 64 - dti_trailing_zeros(x->hi) : 1;
     struct dti_value one, product;
     dti_value_set(&one, false, 1, 0);
     /* a divisor may have 64 bits; a result that is only rounded may have 128, so the last
@@ -47,7 +47,7 @@ unsigned dti_calc_operate(const struct dti_calc_recorder *recorder, enum dti_cal
                           int64_t power, const struct dti_value *x, struct dti_value *ret)
 {
     const enum dti_round round = recorder->policy.round;
-    const struct dti_value zero = {.class = DTI_CLASS_ZERO};
+    const struct dti_value zero = {.kind = DTI_CLASS_ZERO};
     unsigned arith;
     switch (op) {
     case DTI_CALC_ADD:

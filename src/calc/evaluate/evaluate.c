@@ -369,25 +369,25 @@ void dti_calc_result_free(struct dti_calc_result *result)
  * the truth is 0, 3 a number instead of a non-number or the reverse. */
 static int rank_error(const struct dti_calc_true *truth, const struct dti_value *stored)
 {
-    const bool number = stored->class == DTI_CLASS_ZERO || stored->class == DTI_CLASS_FINITE;
+    const bool number = stored->kind == DTI_CLASS_ZERO || stored->kind == DTI_CLASS_FINITE;
     if (!truth->known)
         return 0;
     if (truth->undefined)
-        return stored->class == DTI_CLASS_NAN ? 0 : 3;
+        return stored->kind == DTI_CLASS_NAN ? 0 : 3;
     if (!number)
-        return stored->class == truth->value.class && stored->negative == truth->value.negative ? 0
-                                                                                                : 3;
+        return stored->kind == truth->value.kind && stored->negative == truth->value.negative ? 0
+                                                                                              : 3;
     if (!truth->has_error)
         return 3;
-    if (truth->absolute.class == DTI_CLASS_ZERO)
+    if (truth->absolute.kind == DTI_CLASS_ZERO)
         return 0;
-    return truth->relative.class == DTI_CLASS_NAN ? 2 : 1;
+    return truth->relative.kind == DTI_CLASS_NAN ? 2 : 1;
 }
 
 bool dti_calc_worst(const struct dti_calc_result *result, size_t *ret_element,
                     uint64_t *ret_different)
 {
-    struct dti_value worst = {.class = DTI_CLASS_ZERO};
+    struct dti_value worst = {.kind = DTI_CLASS_ZERO};
     uint64_t different = 0;
     size_t element = 0;
     int worst_rank = 0;

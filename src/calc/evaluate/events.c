@@ -43,7 +43,7 @@ static void put_code(struct dti_buffer *buffer, const struct dti_format *format,
 /* Whether the exact result exceeds the range of a value; nothing else is known about it. */
 static bool is_clamped(const struct dti_value *exact)
 {
-    return exact->class == DTI_CLASS_FINITE &&
+    return exact->kind == DTI_CLASS_FINITE &&
            (exact->exponent >= DTI_EXPONENT_LIMIT || exact->exponent <= -DTI_EXPONENT_LIMIT);
 }
 

@@ -216,7 +216,7 @@ bool dti_calc_function_soon(const struct dti_calc_recorder *recorder, size_t cou
     double x, low, high;
     uint64_t bits;
     if (count < FUNCTIONS_LEAST || recorder->format.man_bits > 24 ||
-        recorder->policy.round == DTI_ROUND_STOCHASTIC || e->operand[0].class != DTI_CLASS_FINITE ||
+        recorder->policy.round == DTI_ROUND_STOCHASTIC || e->operand[0].kind != DTI_CLASS_FINITE ||
         e->operand[0].exponent < -1022 || e->operand[0].exponent > 1023)
         return false;
     dti_encode(fp64, &e->operand[0], &nearest, 0, &outcome);

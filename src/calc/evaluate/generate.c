@@ -53,7 +53,7 @@ static bool is_moderate(int64_t exponent)
 static bool set_number(struct ratio *ret, const struct dti_number *number)
 {
     struct dti_fraction fraction;
-    if (number->class == DTI_CLASS_ZERO)
+    if (number->kind == DTI_CLASS_ZERO)
         return true;
     dti_fraction_init(&fraction, number);
     const bool ok = is_moderate(fraction.two) && is_moderate(fraction.five);
@@ -73,7 +73,7 @@ static bool set_number(struct ratio *ret, const struct dti_number *number)
 
 static bool set_value(struct ratio *ret, const struct dti_value *value)
 {
-    if (value->class == DTI_CLASS_ZERO)
+    if (value->kind == DTI_CLASS_ZERO)
         return true;
     const int64_t exponent = dti_big_from_value(&ret->num.big, value);
     if (!is_moderate(exponent))
@@ -116,7 +116,7 @@ static enum dti_status argument(struct dti_calc_engine *engine, size_t node, siz
         return dti_no_memory(engine->error);
     if (!literal)
         dti_decode(&array->format, dti_calc_code(array, 0), &value);
-    if (value.class == DTI_CLASS_INF || value.class == DTI_CLASS_NAN)
+    if (value.kind == DTI_CLASS_INF || value.kind == DTI_CLASS_NAN)
         return dti_fail(engine->error, DTI_BAD_VALUE, "'%s' takes finite numbers; %s is not one",
                         name, text);
     if (!(literal ? set_number(ret, n->number) : set_value(ret, &value)))
@@ -163,7 +163,7 @@ static enum dti_status read_length(struct dti_calc_engine *engine, size_t node, 
                         text);
     if (!dti_number_value(child->number, &value))
         return dti_no_memory(engine->error);
-    const bool finite = value.class == DTI_CLASS_FINITE && !value.negative;
+    const bool finite = value.kind == DTI_CLASS_FINITE && !value.negative;
     if (!finite || value.exponent < 0 ||
         (value.exponent < 63 && (value.hi << (value.exponent + 1) || value.lo || value.sticky)))
         return dti_fail(engine->error, DTI_BAD_VALUE,
@@ -264,7 +264,7 @@ static void short_value(const struct short_progression *s, struct dti_value *ret
     uint64_t high = s->high, low = s->low, rest;
     const bool negative = high >> 63;
     int64_t exponent = s->exponent - 64;
-    *ret = (struct dti_value){.class = DTI_CLASS_ZERO};
+    *ret = (struct dti_value){.kind = DTI_CLASS_ZERO};
     if (negative)
         complement(&high, &low);
     if (high == 0 && low == 0)

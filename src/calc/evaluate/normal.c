@@ -154,7 +154,7 @@ static void radius(struct dti_value *ret, uint64_t u)
     sum = halves ? add_fixed(sum, part) : subtract(sum, part);
     struct dti_value twice;
     to_value(&twice, false, sum, 7);
-    if (twice.class == DTI_CLASS_ZERO) {
+    if (twice.kind == DTI_CLASS_ZERO) {
         *ret = twice;
         return;
     }

@@ -149,7 +149,7 @@ static struct partial_result blocked(struct reducer *r, size_t first, size_t cou
 static struct partial_result kahan(struct reducer *r, size_t first, size_t count)
 {
     struct partial_result sum = term(r, first);
-    struct partial_result correction = {.value = {.class = DTI_CLASS_ZERO}};
+    struct partial_result correction = {.value = {.kind = DTI_CLASS_ZERO}};
     for (size_t i = first + 1; i < first + count; i++) {
         const struct partial_result next = term(r, i);
         const struct partial_result corrected =
@@ -166,7 +166,7 @@ static struct partial_result kahan(struct reducer *r, size_t first, size_t count
 static struct partial_result add_range(struct reducer *r, size_t first, size_t count)
 {
     if (count == 0) {
-        struct partial_result none = {.value = {.class = DTI_CLASS_ZERO}};
+        struct partial_result none = {.value = {.kind = DTI_CLASS_ZERO}};
         if (r->op == DTI_CALC_PROD)
             dti_value_set(&none.value, false, 1, 0);
         return none;

@@ -85,18 +85,18 @@ enum dti_status dti_calc_step_end(struct dti_calc_recorder *recorder,
 
 static bool is_subnormal(const struct dti_format *format, const struct dti_value *value)
 {
-    return dti_format_is_float(format) && value->class == DTI_CLASS_FINITE &&
+    return dti_format_is_float(format) && value->kind == DTI_CLASS_FINITE &&
            value->exponent < dti_format_min_exponent(format);
 }
 
 static void make_zero(struct dti_value *value)
 {
-    *value = (struct dti_value){.class = DTI_CLASS_ZERO, .negative = value->negative};
+    *value = (struct dti_value){.kind = DTI_CLASS_ZERO, .negative = value->negative};
 }
 
 static bool same_number(const struct dti_value *a, const struct dti_value *b, bool other_sign)
 {
-    return a->class == DTI_CLASS_FINITE && b->class == DTI_CLASS_FINITE && a->hi == b->hi &&
+    return a->kind == DTI_CLASS_FINITE && b->kind == DTI_CLASS_FINITE && a->hi == b->hi &&
            a->lo == b->lo && a->exponent == b->exponent && a->sticky == b->sticky &&
            (a->negative != b->negative) == other_sign;
 }
@@ -106,14 +106,14 @@ static bool is_absorbed(const struct dti_calc_element *e, const struct dti_value
 {
     const struct dti_value *const a = &e->operand[0], *const b = &e->operand[1];
     if (e->op == DTI_CALC_ADD || e->op == DTI_CALC_SUBTRACT)
-        return a->class == DTI_CLASS_FINITE && b->class == DTI_CLASS_FINITE &&
+        return a->kind == DTI_CLASS_FINITE && b->kind == DTI_CLASS_FINITE &&
                (same_number(stored, a, false) ||
                 same_number(stored, b, e->op == DTI_CALC_SUBTRACT));
-    if (e->op != DTI_CALC_FMA || e->operand[2].class != DTI_CLASS_FINITE)
+    if (e->op != DTI_CALC_FMA || e->operand[2].kind != DTI_CLASS_FINITE)
         return false;
     struct dti_value product;
     (void)dti_value_multiply(&product, a, b);
-    return product.class == DTI_CLASS_FINITE &&
+    return product.kind == DTI_CLASS_FINITE &&
            (same_number(stored, &e->operand[2], false) || same_number(stored, &product, false));
 }
 
@@ -122,10 +122,10 @@ static unsigned cancelled_bits(const struct dti_format *format, const struct dti
 {
     const struct dti_value *const a = &e->operand[0], *const b = &e->operand[1];
     const unsigned bits = format->man_bits + 1u;
-    if ((e->op != DTI_CALC_ADD && e->op != DTI_CALC_SUBTRACT) || a->class != DTI_CLASS_FINITE ||
-        b->class != DTI_CLASS_FINITE)
+    if ((e->op != DTI_CALC_ADD && e->op != DTI_CALC_SUBTRACT) || a->kind != DTI_CLASS_FINITE ||
+        b->kind != DTI_CLASS_FINITE)
         return 0;
-    if (e->exact.class == DTI_CLASS_ZERO)
+    if (e->exact.kind == DTI_CLASS_ZERO)
         return bits;
     const int64_t top = a->exponent > b->exponent ? a->exponent : b->exponent;
     const int64_t lost = top - e->exact.exponent;
@@ -139,7 +139,7 @@ static unsigned find_kinds(const struct dti_calc_recorder *recorder,
 {
     const struct dti_format *const format = &recorder->format;
     const bool invalid = (outcome->flags & DTI_FLAG_INVALID) &&
-                         !(outcome->flags & DTI_FLAG_OVERFLOW) && e->exact.class != DTI_CLASS_NAN;
+                         !(outcome->flags & DTI_FLAG_OVERFLOW) && e->exact.kind != DTI_CLASS_NAN;
     unsigned kinds = 0;
     if ((e->arith & DTI_ARITH_INVALID) || invalid)
         kinds |= 1 << DTI_CALC_NAN;
@@ -147,9 +147,9 @@ static unsigned find_kinds(const struct dti_calc_recorder *recorder,
         kinds |= 1 << DTI_CALC_DIVIDE_BY_ZERO;
     else if (outcome->flags & DTI_FLAG_OVERFLOW)
         kinds |= 1 << DTI_CALC_OVERFLOW;
-    if (kinds || format->kind == DTI_KIND_BOOL || e->exact.class == DTI_CLASS_NAN)
+    if (kinds || format->kind == DTI_KIND_BOOL || e->exact.kind == DTI_CLASS_NAN)
         return kinds;
-    if (inexact && stored->class == DTI_CLASS_ZERO)
+    if (inexact && stored->kind == DTI_CLASS_ZERO)
         kinds |= 1 << DTI_CALC_TO_ZERO;
     else if (inexact && is_subnormal(format, stored))
         kinds |= 1 << DTI_CALC_SUBNORMAL;
@@ -157,7 +157,7 @@ static unsigned find_kinds(const struct dti_calc_recorder *recorder,
         kinds |= 1 << DTI_CALC_ABSORBED;
     if (e->rounded && !e->harmless && !recorder->is_long && dti_format_is_float(format) &&
         2 * cancelled_bits(format, e) > format->man_bits &&
-        !(recorder->selects && e->exact.class == DTI_CLASS_ZERO))
+        !(recorder->selects && e->exact.kind == DTI_CLASS_ZERO))
         kinds |= 1 << DTI_CALC_CANCELLATION;
     return kinds;
 }
@@ -228,12 +228,12 @@ static void keep_worst(struct dti_calc_recorder *recorder, const struct dti_calc
 {
     struct dti_calc_step *const step = &recorder->step;
     struct dti_calc_magnitude error = {.significand = 0};
-    if (rounded->inexact && e->exact.class == DTI_CLASS_FINITE) {
-        if (rounded->value.class == DTI_CLASS_FINITE)
+    if (rounded->inexact && e->exact.kind == DTI_CLASS_FINITE) {
+        if (rounded->value.kind == DTI_CLASS_FINITE)
             error = relative_error(&rounded->value, &e->exact);
         else /* zero: error of 100 %; infinity: more */
             error = (struct dti_calc_magnitude){
-                .exponent = rounded->value.class == DTI_CLASS_ZERO ? 0 : INT32_MAX,
+                .exponent = rounded->value.kind == DTI_CLASS_ZERO ? 0 : INT32_MAX,
                 .significand = UINT64_C(1) << 63};
     }
     const struct dti_calc_magnitude *const worst = &recorder->worst;

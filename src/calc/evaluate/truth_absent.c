@@ -45,6 +45,6 @@ unsigned dti_function_value(struct dti_value *ret, enum dti_calc_op op, int64_t 
                             const struct dti_value *x)
 {
     (void)op, (void)power, (void)x;
-    *ret = (struct dti_value){.class = DTI_CLASS_NAN, .hi = UINT64_C(1) << 63};
+    *ret = (struct dti_value){.kind = DTI_CLASS_NAN, .hi = UINT64_C(1) << 63};
     return 0;
 }

@@ -13,11 +13,11 @@
 
 enum { FIRST_BITS = 160, MOST_BITS = 1 << 16 };
 
-static const struct dti_value invalid = {.class = DTI_CLASS_NAN, .hi = UINT64_C(1) << 63};
+static const struct dti_value invalid = {.kind = DTI_CLASS_NAN, .hi = UINT64_C(1) << 63};
 
 static void set_zero(struct dti_value *ret, bool negative)
 {
-    *ret = (struct dti_value){.class = DTI_CLASS_ZERO, .negative = negative};
+    *ret = (struct dti_value){.kind = DTI_CLASS_ZERO, .negative = negative};
 }
 
 static int compute(mpfr_ptr ret, enum dti_calc_op op, int64_t power, mpfr_srcptr x)
@@ -51,7 +51,7 @@ static unsigned directly(struct dti_value *ret, enum dti_calc_op op, int64_t pow
 static void composed_special(struct dti_value *ret, enum dti_calc_op op,
                              const struct dti_value *from)
 {
-    const bool infinite = from->class == DTI_CLASS_INF, negative = from->negative;
+    const bool infinite = from->kind == DTI_CLASS_INF, negative = from->negative;
     if (op == DTI_CALC_SIGMOID) {
         if (infinite && negative)
             set_zero(ret, false);
@@ -88,17 +88,17 @@ unsigned dti_function_value(struct dti_value *ret, enum dti_calc_op op, int64_t 
         dti_value_set(ret, false, 1, 0);
         return 0;
     }
-    if (x->class == DTI_CLASS_NAN) {
+    if (x->kind == DTI_CLASS_NAN) {
         *ret = *x;
         return 0;
     }
-    if (op == DTI_CALC_RSQRT && x->class == DTI_CLASS_ZERO) { /* IEEE 754-2019 9.2.1; MPFR does not
-                                                               * return -inf here */
-        *ret = (struct dti_value){.class = DTI_CLASS_INF, .negative = x->negative};
+    if (op == DTI_CALC_RSQRT && x->kind == DTI_CLASS_ZERO) { /* IEEE 754-2019 9.2.1; MPFR does not
+                                                              * return -inf here */
+        *ret = (struct dti_value){.kind = DTI_CLASS_INF, .negative = x->negative};
         return DTI_ARITH_DIVIDE_BY_ZERO;
     }
     if (op == DTI_CALC_SIGMOID || op == DTI_CALC_SILU || op == DTI_CALC_GELU) {
-        if (x->class == DTI_CLASS_FINITE)
+        if (x->kind == DTI_CLASS_FINITE)
             composed(ret, op, x);
         else
             composed_special(ret, op, x);

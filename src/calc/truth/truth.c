@@ -58,20 +58,20 @@ void dti_arena_free(struct dti_truth_arena *room)
 
 void dti_real_plain(struct dti_real *ret, enum dti_truth_class class, bool negative)
 {
-    ret->class = class;
+    ret->kind = class;
     ret->negative = negative;
 }
 
 void dti_real_own_rational(struct dti_real *ret)
 {
-    ret->class = DTI_TRUTH_RATIONAL;
+    ret->kind = DTI_TRUTH_RATIONAL;
     ret->enclosed = false;
     ret->q = ret->own_q;
 }
 
 void dti_real_own_interval(struct dti_real *ret)
 {
-    ret->class = DTI_TRUTH_INTERVAL;
+    ret->kind = DTI_TRUTH_INTERVAL;
     ret->low = ret->own_low;
     ret->high = ret->own_high;
 }
@@ -84,7 +84,7 @@ void dti_real_integer(struct dti_real *ret, long num, unsigned long den)
 
 void dti_real_enclose(struct dti_real *real)
 {
-    if (real->class != DTI_TRUTH_RATIONAL || real->enclosed)
+    if (real->kind != DTI_TRUTH_RATIONAL || real->enclosed)
         return;
     dti_multi.mpfr_set_q(real->own_low, real->q, MPFR_RNDD);
     dti_multi.mpfr_set_q(real->own_high, real->q, MPFR_RNDU);
@@ -103,12 +103,12 @@ size_t dti_rational_bits(size_t count)
 
 void dti_real_shorten(struct dti_real *real, size_t bits)
 {
-    if (real->class != DTI_TRUTH_RATIONAL ||
+    if (real->kind != DTI_TRUTH_RATIONAL ||
         (dti_multi.mpz_sizeinbase(mpq_numref(real->q), 2) <= bits &&
          dti_multi.mpz_sizeinbase(mpq_denref(real->q), 2) <= bits))
         return;
     dti_real_enclose(real);
-    real->class = DTI_TRUTH_INTERVAL;
+    real->kind = DTI_TRUTH_INTERVAL;
 }
 
 void dti_integer_set(mpz_ptr ret, int64_t from)
@@ -143,9 +143,9 @@ struct dti_calc_truth_list *dti_truth_scratch(unsigned precision)
 
 static void drop(struct dti_truth_element *element)
 {
-    if (element->class == DTI_TRUTH_RATIONAL)
+    if (element->kind == DTI_TRUTH_RATIONAL)
         dti_free(element->as.rational);
-    if (element->class == DTI_TRUTH_INTERVAL)
+    if (element->kind == DTI_TRUTH_INTERVAL)
         dti_free(element->as.interval);
     memset(element, 0, sizeof *element);
 }
@@ -193,7 +193,7 @@ void dti_real_load(struct dti_real *ret, const struct dti_calc_truth_list *list,
 {
     const struct dti_truth_element *const from = &list->elements[i];
     ret->enclosed = false;
-    switch ((enum dti_truth_class)from->class) {
+    switch ((enum dti_truth_class)from->kind) {
     case DTI_TRUTH_DYADIC:
         load_dyadic(ret, from);
         return;
@@ -209,14 +209,14 @@ void dti_real_load(struct dti_real *ret, const struct dti_calc_truth_list *list,
     case DTI_TRUTH_UNDECIDED:
         break;
     }
-    ret->class = (enum dti_truth_class)from->class;
+    ret->kind = (enum dti_truth_class)from->kind;
     ret->negative = from->negative;
 }
 
 static void set_plain(struct dti_truth_element *element, enum dti_truth_class class, bool negative)
 {
     drop(element);
-    element->class = (uint8_t) class;
+    element->kind = (uint8_t) class;
     element->negative = negative;
 }
 
@@ -287,7 +287,7 @@ static void store_rational(struct dti_calc_truth_list *list, struct dti_truth_el
         return;
     put_limbs(mpq_numref(&block->q), block->limbs, num);
     put_limbs(mpq_denref(&block->q), block->limbs + num_limbs, den);
-    element->class = DTI_TRUTH_RATIONAL;
+    element->kind = DTI_TRUTH_RATIONAL;
     element->as.rational = block;
 }
 
@@ -305,7 +305,7 @@ static void store_interval(struct dti_calc_truth_list *list, struct dti_truth_el
                                    block->limbs + limbs);
     dti_multi.mpfr_set(&block->low, low, MPFR_RNDD);
     dti_multi.mpfr_set(&block->high, high, MPFR_RNDU);
-    element->class = DTI_TRUTH_INTERVAL;
+    element->kind = DTI_TRUTH_INTERVAL;
     element->as.interval = block;
 }
 
@@ -313,20 +313,20 @@ void dti_real_store(struct dti_calc_truth_list *list, size_t i, struct dti_real 
 {
     struct dti_truth_element *const element = &list->elements[i];
     dti_real_shorten(from, list->room.rational_bits);
-    if (from->class == DTI_TRUTH_INTERVAL) {
+    if (from->kind == DTI_TRUTH_INTERVAL) {
         store_interval(list, element, from->low, from->high);
-    } else if (from->class == DTI_TRUTH_RATIONAL) {
+    } else if (from->kind == DTI_TRUTH_RATIONAL) {
         if (!store_dyadic(list, element, from->q))
             store_rational(list, element, from->q);
     } else {
-        set_plain(element, from->class, from->negative);
+        set_plain(element, from->kind, from->negative);
     }
 }
 
 void dti_truth_copy(struct dti_calc_truth_list *ret, size_t i,
                     const struct dti_calc_truth_list *from, size_t j)
 {
-    if (from->elements[j].class == DTI_TRUTH_DYADIC) {
+    if (from->elements[j].kind == DTI_TRUTH_DYADIC) {
         drop(&ret->elements[i]);
         ret->elements[i] = from->elements[j];
         return;
@@ -355,7 +355,7 @@ void dti_mpfr_from_value(mpfr_ptr ret, mp_limb_t limbs[DTI_VALUE_LIMBS],
         [DTI_CLASS_INF] = MPFR_INF_KIND,
         [DTI_CLASS_NAN] = MPFR_NAN_KIND,
     };
-    const int kind = kinds[value->class];
+    const int kind = kinds[value->kind];
     for (unsigned i = 0; i < DTI_VALUE_LIMBS; i++) {
         const uint64_t word = i < DTI_VALUE_LIMBS / 2 ? value->lo : value->hi;
         limbs[i] = (mp_limb_t)(word >> (i * GMP_NUMB_BITS % 64));
@@ -369,13 +369,13 @@ void dti_mpfr_to_value(struct dti_value *ret, mpfr_srcptr x, bool sticky)
     const bool negative = dti_multi.mpfr_signbit(x) != 0;
     uint64_t words[2] = {0, 0};
     if (dti_multi.mpfr_nan_p(x)) {
-        *ret = (struct dti_value){.class = DTI_CLASS_NAN, .hi = UINT64_C(1) << 63};
+        *ret = (struct dti_value){.kind = DTI_CLASS_NAN, .hi = UINT64_C(1) << 63};
     } else if (dti_multi.mpfr_inf_p(x)) {
-        *ret = (struct dti_value){.class = DTI_CLASS_INF, .negative = negative};
+        *ret = (struct dti_value){.kind = DTI_CLASS_INF, .negative = negative};
     } else if (dti_multi.mpfr_zero_p(x) && sticky) { /* below MPFR's range */
         dti_value_set_wide(ret, negative, 1, 0, true, -(INT64_C(1) << 40));
     } else if (dti_multi.mpfr_zero_p(x)) {
-        *ret = (struct dti_value){.class = DTI_CLASS_ZERO, .negative = negative};
+        *ret = (struct dti_value){.kind = DTI_CLASS_ZERO, .negative = negative};
     } else {
         for (unsigned i = 0; i < DTI_VALUE_LIMBS; i++)
             words[i * GMP_NUMB_BITS / 64] |= (uint64_t)x->_mpfr_d[i] << (i * GMP_NUMB_BITS % 64);
@@ -418,11 +418,11 @@ void dti_truth_set_value(struct dti_calc_truth_list *ret, size_t i, const struct
     const int64_t lowest = (int64_t)from->exponent - (from->lo ? 127 : 63);
     mp_limb_t near_limbs[DTI_VALUE_LIMBS], far_limbs[DTI_VALUE_LIMBS];
     mpfr_t near, far;
-    if (from->class == DTI_CLASS_NAN) {
+    if (from->kind == DTI_CLASS_NAN) {
         set_plain(element, DTI_TRUTH_UNDEFINED, false);
-    } else if (from->class == DTI_CLASS_INF) {
+    } else if (from->kind == DTI_CLASS_INF) {
         set_plain(element, DTI_TRUTH_INFINITE, from->negative);
-    } else if (from->class == DTI_CLASS_ZERO) {
+    } else if (from->kind == DTI_CLASS_ZERO) {
         set_plain(element, DTI_TRUTH_DYADIC, false);
     } else if (from->lo == 0 && !from->sticky && lowest > -DTI_RATIONAL_BITS &&
                from->exponent < DTI_RATIONAL_BITS) {

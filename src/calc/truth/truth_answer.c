@@ -221,7 +221,7 @@ bool dti_truth_text(const struct dti_calc_truth_list *list, size_t i, struct dti
     struct dti_calc_truth_list *own;
     struct digits digits;
     const struct dti_truth_element *const element = &list->elements[i];
-    switch ((enum dti_truth_class)element->class) {
+    switch ((enum dti_truth_class)element->kind) {
     case DTI_TRUTH_DYADIC:
     case DTI_TRUTH_RATIONAL:
         own = alone(list, i);
@@ -247,8 +247,8 @@ bool dti_truth_text(const struct dti_calc_truth_list *list, size_t i, struct dti
 
 bool dti_truth_text_is_exact(const struct dti_calc_truth_list *list, size_t i)
 {
-    if (list->elements[i].class > DTI_TRUTH_RATIONAL)
-        return list->elements[i].class == DTI_TRUTH_INFINITE;
+    if (list->elements[i].kind > DTI_TRUTH_RATIONAL)
+        return list->elements[i].kind == DTI_TRUTH_INFINITE;
     struct dti_calc_truth_list *const own = alone(list, i);
     const bool exact = rational_is_exact(own->room.result.q);
     dti_truth_free(own);
@@ -259,7 +259,7 @@ bool dti_truth_text_is_exact(const struct dti_calc_truth_list *list, size_t i)
 
 bool dti_truth_is_rational(const struct dti_calc_truth_list *list, size_t i)
 {
-    return list->elements[i].class <= DTI_TRUTH_RATIONAL;
+    return list->elements[i].kind <= DTI_TRUTH_RATIONAL;
 }
 
 /* The precision of the interval low..high in bits. */
@@ -285,9 +285,9 @@ static unsigned interval_bits(mpfr_srcptr low, mpfr_srcptr high)
 unsigned dti_truth_bits(const struct dti_calc_truth_list *list, size_t i)
 {
     const struct dti_truth_element *const element = &list->elements[i];
-    if (element->class == DTI_TRUTH_INTERVAL)
+    if (element->kind == DTI_TRUTH_INTERVAL)
         return interval_bits(&element->as.interval->low, &element->as.interval->high);
-    return element->class == DTI_TRUTH_UNDECIDED ? 0 : UINT_MAX;
+    return element->kind == DTI_TRUTH_UNDECIDED ? 0 : UINT_MAX;
 }
 
 static void number_to_value(struct dti_value *ret, mpfr_srcptr x)
@@ -335,7 +335,7 @@ bool dti_truth_value(const struct dti_calc_truth_list *list, size_t i, struct dt
 {
     const struct dti_truth_element *const element = &list->elements[i];
     const struct dti_truth_interval *const interval = element->as.interval;
-    switch ((enum dti_truth_class)element->class) {
+    switch ((enum dti_truth_class)element->kind) {
     case DTI_TRUTH_DYADIC:
         dti_value_set(ret, element->negative, element->as.significand, element->exponent);
         return true;
@@ -347,7 +347,7 @@ bool dti_truth_value(const struct dti_calc_truth_list *list, size_t i, struct dt
                                  interval_bits(&interval->low, &interval->high) >=
                                      DTI_DECIDED_BITS);
     case DTI_TRUTH_INFINITE:
-        *ret = (struct dti_value){.class = DTI_CLASS_INF, .negative = element->negative};
+        *ret = (struct dti_value){.kind = DTI_CLASS_INF, .negative = element->negative};
         return true;
     case DTI_TRUTH_UNDEFINED:
     case DTI_TRUTH_UNDECIDED:
@@ -358,7 +358,7 @@ bool dti_truth_value(const struct dti_calc_truth_list *list, size_t i, struct dt
 
 static void no_number(struct dti_value *ret)
 {
-    *ret = (struct dti_value){.class = DTI_CLASS_NAN, .hi = UINT64_C(1) << 63};
+    *ret = (struct dti_value){.kind = DTI_CLASS_NAN, .hi = UINT64_C(1) << 63};
 }
 
 /* For two rationals. */
@@ -406,8 +406,8 @@ bool dti_truth_error(const struct dti_calc_truth_list *list, size_t i,
 {
     struct dti_calc_truth_list *const own = dti_truth_scratch(list->precision);
     bool done = false;
-    if (list->elements[i].class > DTI_TRUTH_INTERVAL ||
-        (stored->class != DTI_CLASS_ZERO && stored->class != DTI_CLASS_FINITE)) {
+    if (list->elements[i].kind > DTI_TRUTH_INTERVAL ||
+        (stored->kind != DTI_CLASS_ZERO && stored->kind != DTI_CLASS_FINITE)) {
         dti_truth_free(own);
         return false;
     }
@@ -419,11 +419,11 @@ bool dti_truth_error(const struct dti_calc_truth_list *list, size_t i,
     dti_real_load(operands[0], own, 0);
     dti_real_load(operands[1], list, i);
     dti_real_apply(room, &room->result, DTI_CALC_SUBTRACT, 0, operands);
-    if (room->result.class == DTI_TRUTH_RATIONAL) {
+    if (room->result.kind == DTI_TRUTH_RATIONAL) {
         rational_error(&room->result, operands[1]->q, room->total.own_q, ret_absolute,
                        ret_relative);
         done = true;
-    } else if (room->result.class == DTI_TRUTH_INTERVAL) {
+    } else if (room->result.kind == DTI_TRUTH_INTERVAL) {
         dti_real_enclose(operands[1]);
         done = interval_error(room, &room->result, operands[1], ret_absolute, ret_relative);
     }

@@ -232,9 +232,9 @@ static bool apply_to_rationals(struct dti_truth_arena *room, struct dti_real *re
 /* -1, 0 or 1; 2: the interval contains zero. Infinities have a sign. */
 static int sign_of(const struct dti_real *x)
 {
-    if (x->class == DTI_TRUTH_INFINITE)
+    if (x->kind == DTI_TRUTH_INFINITE)
         return x->negative ? -1 : 1;
-    if (x->class == DTI_TRUTH_RATIONAL)
+    if (x->kind == DTI_TRUTH_RATIONAL)
         return mpq_sgn(x->q);
     if (dti_multi.mpfr_sgn(x->low) > 0)
         return 1;
@@ -245,7 +245,7 @@ static int sign_of(const struct dti_real *x)
 
 static bool is_infinite(const struct dti_real *x)
 {
-    return x->class == DTI_TRUTH_INFINITE;
+    return x->kind == DTI_TRUTH_INFINITE;
 }
 
 static void set_infinite(struct dti_real *ret, int sign)
@@ -265,11 +265,11 @@ static int product_of_signs(int a, int b)
 
 static void copy_real(struct dti_real *ret, const struct dti_real *from)
 {
-    dti_real_plain(ret, from->class, from->negative);
-    if (from->class == DTI_TRUTH_RATIONAL) {
+    dti_real_plain(ret, from->kind, from->negative);
+    if (from->kind == DTI_TRUTH_RATIONAL) {
         dti_multi.mpq_set(ret->own_q, from->q);
         dti_real_own_rational(ret);
-    } else if (from->class == DTI_TRUTH_INTERVAL) {
+    } else if (from->kind == DTI_TRUTH_INTERVAL) {
         dti_multi.mpfr_set(ret->own_low, from->low, MPFR_RNDD);
         dti_multi.mpfr_set(ret->own_high, from->high, MPFR_RNDU);
         dti_real_own_interval(ret);
@@ -350,7 +350,7 @@ static enum dti_truth_class worst_class(struct dti_real *const *operands, unsign
 {
     enum dti_truth_class worst = DTI_TRUTH_RATIONAL;
     for (unsigned k = 0; k < count; k++) {
-        const enum dti_truth_class class = operands[k]->class;
+        const enum dti_truth_class class = operands[k]->kind;
         if (class == DTI_TRUTH_UNDEFINED)
             return class;
         if (class > worst)
@@ -374,7 +374,7 @@ static bool choose_apart(struct dti_real *ret, enum dti_calc_op op, struct dti_r
 /* Zero times anything is zero, no matter how little is known about it. */
 static bool is_zero(const struct dti_real *x)
 {
-    return x->class == DTI_TRUTH_RATIONAL && mpq_sgn(x->q) == 0;
+    return x->kind == DTI_TRUTH_RATIONAL && mpq_sgn(x->q) == 0;
 }
 
 static bool zero_decides(struct dti_real *ret, enum dti_calc_op op, struct dti_real *const *x)
@@ -485,7 +485,7 @@ static size_t sum_dyadic(struct dti_truth_arena *room, struct dti_real *ret, str
         struct place next_a = *a, next_b = *b;
         const struct dti_truth_element *const x = next(&next_a);
         const struct dti_truth_element *const y = b->list ? next(&next_b) : NULL;
-        if (x->class != DTI_TRUTH_DYADIC || (y && y->class != DTI_TRUTH_DYADIC))
+        if (x->kind != DTI_TRUTH_DYADIC || (y && y->kind != DTI_TRUTH_DYADIC))
             break;
         add_dyadic(room, &exponent, x, y);
         *a = next_a;

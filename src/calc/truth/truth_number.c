@@ -105,8 +105,8 @@ void dti_truth_set_number(struct dti_calc_truth_list *ret, size_t i, const struc
     struct dti_truth_arena *const room = &ret->room;
     struct dti_real *const terms[] = {&room->operand[0], &room->operand[1]};
     struct dti_real *result = terms[0];
-    if (from->class != DTI_CLASS_FINITE) {
-        const struct dti_value value = {.class = from->class, .negative = from->negative};
+    if (from->kind != DTI_CLASS_FINITE) {
+        const struct dti_value value = {.kind = from->kind, .negative = from->negative};
         dti_truth_set_value(ret, i, &value);
         return;
     }

@@ -50,15 +50,15 @@ struct dti_truth_element {
         struct dti_truth_interval *interval;
     } as;
     int32_t exponent;
-    uint8_t class; /* enum dti_truth_class */
+    uint8_t kind;  /* enum dti_truth_class */
     bool negative; /* DYADIC, INFINITE */
 };
 
 /* A value for computations. The pointers refer to its own storage or into a list. */
 struct dti_real {
-    enum dti_truth_class class; /* never DYADIC */
-    bool negative;              /* INFINITE */
-    bool enclosed;              /* RATIONAL: low and high are valid too */
+    enum dti_truth_class kind; /* never DYADIC */
+    bool negative;             /* INFINITE */
+    bool enclosed;             /* RATIONAL: low and high are valid too */
     mpq_srcptr q;
     mpfr_srcptr low, high;
     mpq_t own_q;

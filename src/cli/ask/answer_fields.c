@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtinfo/dtype.h"
+#include "core/dtype/dtype.h"
 #include "util/json/json_read.h"
 
 /* JSON text, not owned. */
@@ -171,7 +171,7 @@ static enum dti_status print(FILE *out, struct json_span document, const char *n
     return DTI_OK;
 }
 
-enum dti_status dti_fields_print(const struct dti_context *cx, const char *records,
+enum dti_status dti_fields_print(const struct dti_command_context *cx, const char *records,
                                  const char *fields, struct dti_error *reterr)
 {
     char *text = NULL;
@@ -200,9 +200,9 @@ static bool is_limit(const char *word)
     return i < sizeof limits / sizeof *limits;
 }
 
-enum dti_status dti_fields_wanted(const struct dti_context *cx, const char *field, const char *bare,
-                                  char **operands, int *count, const char **ret_fields,
-                                  struct dti_error *reterr)
+enum dti_status dti_fields_wanted(const struct dti_command_context *cx, const char *field,
+                                  const char *bare, char **operands, int *count,
+                                  const char **ret_fields, struct dti_error *reterr)
 {
     *ret_fields = field;
     if (field && cx->output != DTI_OUTPUT_HUMAN)

@@ -15,14 +15,14 @@
 /* The fields to print: those of --field; with -q those named by the last operand, if there are
  * several operands and it is not a dtype (it is then removed from *count), else `bare`; NULL for
  * the usual answer. Fails with DTI_USAGE for --field with --json. */
-enum dti_status dti_fields_wanted(const struct dti_context *cx, const char *field, const char *bare,
-                                  char **operands, int *count, const char **ret_fields,
-                                  struct dti_error *reterr);
+enum dti_status dti_fields_wanted(const struct dti_command_context *cx, const char *field,
+                                  const char *bare, char **operands, int *count,
+                                  const char **ret_fields, struct dti_error *reterr);
 
 /* Prints members of the document in cx->json: of each element of its array `records` those of a
  * list such as "max,eps" or "max.bits", separated by tabs. A number in all its spellings is its
  * "text", null is "-". Fails with DTI_USAGE for a member that no record has. */
-enum dti_status dti_fields_print(const struct dti_context *cx, const char *records,
+enum dti_status dti_fields_print(const struct dti_command_context *cx, const char *records,
                                  const char *fields, struct dti_error *reterr);
 
 #endif

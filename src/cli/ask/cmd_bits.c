@@ -18,15 +18,15 @@
 
 enum { VALUE_COLUMN = 12, FORMULA_COLUMN = 37 };
 
-static void put_indented(const struct dti_context *cx, const char *text)
+static void put_indented(const struct dti_command_context *cx, const char *text)
 {
     (void)fprintf(cx->out, "  %s\n", text);
 }
 
 /* The value, and its meaning or its parts. */
-static void put_value(const struct dti_context *cx, const char *text, const char *meaning)
+static void put_value(const struct dti_command_context *cx, const char *text, const char *meaning)
 {
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     dti_line_text(&line, "  value");
     dti_line_to(&line, VALUE_COLUMN);
     dti_line_put(&line, DTI_STYLE_BOLD, text);
@@ -37,11 +37,11 @@ static void put_value(const struct dti_context *cx, const char *text, const char
     dti_line_end(&line);
 }
 
-static void put_numeric_fields(const struct dti_context *cx, const struct dti_format *f,
+static void put_numeric_fields(const struct dti_command_context *cx, const struct dti_format *f,
                                uint64_t code, const struct dti_value *value)
 {
     const struct dti_bits_anatomy a = dti_bits_dissect(f, code);
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     char significand[DTI_TEXT_SIZE], text[DTI_TEXT_SIZE], formula[160];
     const char *const sign = value->negative ? "-" : "+";
     dti_spell_text(significand, &a.significand);
@@ -67,16 +67,17 @@ static void put_numeric_fields(const struct dti_context *cx, const struct dti_fo
 
 static const char *special_meaning(const struct dti_format *f, const struct dti_value *value)
 {
-    if (value->class == DTI_CLASS_INF)
+    if (value->kind == DTI_CLASS_INF)
         return "infinity";
     if (f->specials != DTI_SPECIALS_IEEE)
         return "not a number";
     return value->hi >> 63 ? "not a number, quiet" : "not a number, signaling";
 }
 
-static void put_component(const struct dti_context *cx, const struct dti_format *f, uint64_t code)
+static void put_component(const struct dti_command_context *cx, const struct dti_format *f,
+                          uint64_t code)
 {
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     char text[DTI_TEXT_SIZE];
     struct dti_value value;
     dti_decode(f, code, &value);
@@ -87,16 +88,16 @@ static void put_component(const struct dti_context *cx, const struct dti_format 
         dti_line_to(&line, 2);
         dti_fields_put_names(&line, f, code);
         dti_line_end(&line);
-        if (value.class <= DTI_CLASS_FINITE) {
+        if (value.kind <= DTI_CLASS_FINITE) {
             put_numeric_fields(cx, f, code, &value);
             return;
         }
     }
     dti_spell_stored(text, f, code, &value);
-    put_value(cx, text, value.class > DTI_CLASS_FINITE ? special_meaning(f, &value) : NULL);
+    put_value(cx, text, value.kind > DTI_CLASS_FINITE ? special_meaning(f, &value) : NULL);
 }
 
-static void put_one(const struct dti_context *cx, const struct dti_bits_reading *reading)
+static void put_one(const struct dti_command_context *cx, const struct dti_bits_reading *reading)
 {
     char code[DTI_TEXT_SIZE], imaginary[DTI_TEXT_SIZE];
     unsigned width = reading->component.width;
@@ -133,7 +134,7 @@ static void put_number(struct dti_table *table, const struct dti_bits_reading *r
                     imaginary);
 }
 
-static enum dti_status put_table(const struct dti_context *cx, unsigned width, bool all,
+static enum dti_status put_table(const struct dti_command_context *cx, unsigned width, bool all,
                                  const struct dti_bits_answer *bits, struct dti_error *reterr)
 {
     size_t hidden = 0;
@@ -172,8 +173,8 @@ static const struct dti_option options[] = {
 };
 
 /* One document, or one per reading with JSON Lines. */
-static enum dti_status print_documents(struct dti_context *cx, const struct dti_bits_answer *bits,
-                                       struct dti_error *reterr)
+static enum dti_status print_documents(struct dti_command_context *cx,
+                                       const struct dti_bits_answer *bits, struct dti_error *reterr)
 {
     struct dti_bits_answer some = *bits;
     enum dti_status status = DTI_OK;
@@ -187,7 +188,7 @@ static enum dti_status print_documents(struct dti_context *cx, const struct dti_
 
 /* width: of a pattern that is read as every dtype of its width, or 0. all: the P3109 formats too.
  */
-static enum dti_status show(struct dti_context *cx, const struct dti_bits_answer *bits,
+static enum dti_status show(struct dti_command_context *cx, const struct dti_bits_answer *bits,
                             unsigned width, bool all, const char *fields, struct dti_error *reterr)
 {
     if (cx->output != DTI_OUTPUT_HUMAN)
@@ -223,7 +224,7 @@ static enum dti_status read_pattern(const char *text, const struct dti_bits_patt
     return DTI_OK;
 }
 
-static enum dti_status read_value(struct dti_context *cx, const char *text,
+static enum dti_status read_value(struct dti_command_context *cx, const char *text,
                                   const struct dti_format *format, struct dti_bits_reading *ret,
                                   struct dti_error *reterr)
 {
@@ -249,7 +250,7 @@ static enum dti_status read_value(struct dti_context *cx, const char *text,
 }
 
 /* The value or pattern in the dtypes that are named. */
-static enum dti_status show_dtypes(struct dti_context *cx, const char *text, bool pattern,
+static enum dti_status show_dtypes(struct dti_command_context *cx, const char *text, bool pattern,
                                    char **names, int name_count, const char *fields,
                                    struct dti_error *reterr)
 {
@@ -279,7 +280,7 @@ static enum dti_status show_dtypes(struct dti_context *cx, const char *text, boo
 }
 
 /* Every dtype of the pattern's width. */
-static enum dti_status show_readings(struct dti_context *cx, const char *text, bool all,
+static enum dti_status show_readings(struct dti_command_context *cx, const char *text, bool all,
                                      const char *fields, struct dti_error *reterr)
 {
     struct dti_bits_pattern pattern;
@@ -317,7 +318,7 @@ static bool is_bare_hexadecimal(const char *text)
 }
 
 static enum dti_status run_bits(const void *args, char **operands, int operand_count,
-                                struct dti_context *cx, struct dti_error *reterr)
+                                struct dti_command_context *cx, struct dti_error *reterr)
 {
     const struct bits_args *bits = args;
     if (operand_count == 0)

@@ -7,8 +7,8 @@
 #include "cli/ask/info_forms.h"
 #include "cli/shared/human.h"
 #include "core/code/taper.h"
+#include "core/dtype/limits.h"
 #include "core/number/spell.h"
-#include "dtinfo/limits.h"
 #include "report/table.h"
 
 enum {
@@ -37,7 +37,7 @@ static void power_text(char buffer[TEXT_SIZE], const struct dti_value *value)
     char odd_text[DTI_TEXT_SIZE];
     unsigned shift = 0;
     buffer[0] = '\0';
-    if (value->class != DTI_CLASS_FINITE)
+    if (value->kind != DTI_CLASS_FINITE)
         return;
     while (shift < 63 && ((value->hi >> shift) & 1) == 0)
         shift++;
@@ -59,7 +59,7 @@ static bool exact_text(char buffer[TEXT_SIZE], const struct dti_value *value)
     char shown[DTI_TEXT_SIZE];
     struct dti_buffer exact;
     power_text(buffer, value);
-    if (value->class == DTI_CLASS_FINITE &&
+    if (value->kind == DTI_CLASS_FINITE &&
         (value->exponent > 3 * EXACT_MAX || value->exponent < -EXACT_MAX))
         return true;
     dti_buffer_init(&exact);
@@ -291,10 +291,10 @@ static void put_details(struct dti_line *line, const struct dti_format *format,
     }
 }
 
-static enum dti_status put_block(const struct dti_format *dtype, struct dti_context *cx,
+static enum dti_status put_block(const struct dti_format *dtype, struct dti_command_context *cx,
                                  struct dti_error *reterr)
 {
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     const struct dti_format *format = dti_real_format(dtype);
     struct dti_limits limits;
     char exact[TEXT_SIZE];
@@ -326,7 +326,8 @@ static void put_cell(struct dti_table *table, const struct dti_limit *limit)
 }
 
 static enum dti_status put_table(const struct dti_dtype_operand *list, size_t count,
-                                 size_t left_out, struct dti_context *cx, struct dti_error *reterr)
+                                 size_t left_out, struct dti_command_context *cx,
+                                 struct dti_error *reterr)
 {
     struct dti_table *const table =
         dti_table_titled("dtype|bits>|max>|smallest normal>|smallest subnormal>|eps>|digits>|"
@@ -351,7 +352,7 @@ static enum dti_status put_table(const struct dti_dtype_operand *list, size_t co
 }
 
 static enum dti_status put_limits(const struct dti_dtype_operand *list, size_t count,
-                                  const size_t *left_out, struct dti_context *cx,
+                                  const size_t *left_out, struct dti_command_context *cx,
                                   struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
@@ -383,7 +384,7 @@ static enum dti_status takes_for_all(const struct dti_format *format, struct dti
 }
 
 static enum dti_status run_finfo(const void *args, char **operands, int operand_count,
-                                 struct dti_context *cx, struct dti_error *reterr)
+                                 struct dti_command_context *cx, struct dti_error *reterr)
 {
     static const struct dti_info info = {.bare = "lowest,max,eps",
                                          .takes = takes,

@@ -2,8 +2,8 @@
  *
  * dtinfo iinfo: the range of integer dtypes. */
 #include "cli/ask/info_forms.h"
+#include "core/dtype/limits.h"
 #include "core/number/spell.h"
-#include "dtinfo/limits.h"
 #include "report/table.h"
 
 static enum dti_status takes(const struct dti_format *format, struct dti_error *reterr)
@@ -15,7 +15,7 @@ static enum dti_status takes(const struct dti_format *format, struct dti_error *
 }
 
 static enum dti_status print_table(const struct dti_dtype_operand *list, size_t count,
-                                   const size_t *left_out, struct dti_context *cx,
+                                   const size_t *left_out, struct dti_command_context *cx,
                                    struct dti_error *reterr)
 {
     (void)left_out;
@@ -37,7 +37,7 @@ static enum dti_status print_table(const struct dti_dtype_operand *list, size_t 
 }
 
 static enum dti_status run_iinfo(const void *args, char **operands, int operand_count,
-                                 struct dti_context *cx, struct dti_error *reterr)
+                                 struct dti_command_context *cx, struct dti_error *reterr)
 {
     static const struct dti_info info = {.integers = true,
                                          .bare = "min,max",

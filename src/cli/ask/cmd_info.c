@@ -18,8 +18,8 @@ static bool is_integer(const char *name)
 
 /* What a format of others is, and the page of the dtype that comes close. */
 static enum dti_status show_named(const struct dti_info_args *args, const char *name,
-                                  const struct dti_named_format *named, struct dti_context *cx,
-                                  struct dti_error *reterr)
+                                  const struct dti_named_format *named,
+                                  struct dti_command_context *cx, struct dti_error *reterr)
 {
     const char *const rows[][2] = {
         {"what", named->what}, {"here", named->here}, {"source", named->source}};
@@ -38,7 +38,7 @@ static enum dti_status show_named(const struct dti_info_args *args, const char *
 
 /* The formats of others among the names; with JSON or fields they are unknown dtypes. */
 static const struct dti_named_format *named_of(const struct dti_info_args *args, const char *name,
-                                               const struct dti_context *cx)
+                                               const struct dti_command_context *cx)
 {
     return cx->output == DTI_OUTPUT_HUMAN && !args->field && !args->style_given
                ? dti_named_format_find(name)
@@ -47,7 +47,7 @@ static const struct dti_named_format *named_of(const struct dti_info_args *args,
 
 /* Shows the dtypes in order; adjacent dtypes of one kind go to one command. */
 static enum dti_status show(const struct dti_info_args *args, char **names, size_t count,
-                            struct dti_context *cx, struct dti_error *reterr)
+                            struct dti_command_context *cx, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < count && status == DTI_OK;
@@ -78,7 +78,7 @@ static enum dti_status show(const struct dti_info_args *args, char **names, size
 }
 
 static enum dti_status run_info(const void *args, char **operands, int operand_count,
-                                struct dti_context *cx, struct dti_error *reterr)
+                                struct dti_command_context *cx, struct dti_error *reterr)
 {
     struct dti_info_args info = *(const struct dti_info_args *)args;
     size_t count = 0;

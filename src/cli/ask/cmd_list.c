@@ -12,8 +12,8 @@
 #include "cli/shared/option_rows.h"
 #include "cli/shell/command.h"
 #include "core/dtype/gguf_type.h"
+#include "core/dtype/limits.h"
 #include "core/number/spell.h"
-#include "dtinfo/limits.h"
 #include "report/table.h"
 #include "util/run/allocate.h"
 #include "util/text/nearest.h"
@@ -78,7 +78,7 @@ static void put_specials(struct dti_table *table, const struct dti_format *forma
     dti_table_cell(table, DTI_STYLE_PLAIN, text);
 }
 
-static enum dti_status print_dtypes(const struct list_args *args, struct dti_context *cx,
+static enum dti_status print_dtypes(const struct list_args *args, struct dti_command_context *cx,
                                     struct dti_error *reterr)
 {
     size_t hidden = 0;
@@ -114,7 +114,7 @@ static void put_bits(struct dti_table *table, unsigned bytes, unsigned elements)
     dti_table_cell(table, DTI_STYLE_PLAIN, text);
 }
 
-static enum dti_status print_blocks(struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status print_blocks(struct dti_command_context *cx, struct dti_error *reterr)
 {
     struct dti_table *const table =
         dti_table_titled("block format|elements|scale|block>|bytes>|bits/weight>|", "9666584");
@@ -129,7 +129,7 @@ static enum dti_status print_blocks(struct dti_context *cx, struct dti_error *re
     return dti_put_table(cx, table, 0, reterr);
 }
 
-static enum dti_status print_gguf(const struct list_args *args, struct dti_context *cx,
+static enum dti_status print_gguf(const struct list_args *args, struct dti_command_context *cx,
                                   struct dti_error *reterr)
 {
     if (!args->all) {
@@ -150,7 +150,7 @@ static enum dti_status print_gguf(const struct list_args *args, struct dti_conte
     return dti_put_table(cx, table, 0, reterr);
 }
 
-static void print_names(struct dti_context *cx)
+static void print_names(struct dti_command_context *cx)
 {
     for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++)
         (void)fprintf(cx->out, "%s\n", dti_format_get((enum dti_dtype)id)->name);
@@ -176,7 +176,7 @@ static bool names_in(char text[TEXT_SIZE], enum dti_dtype dtype, enum dti_system
     return length > 0;
 }
 
-static enum dti_status print_aliases(struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status print_aliases(struct dti_command_context *cx, struct dti_error *reterr)
 {
     struct dti_table *const table = dti_table_titled("dtype|system|names", "");
     for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++) {
@@ -193,7 +193,7 @@ static enum dti_status print_aliases(struct dti_context *cx, struct dti_error *r
 }
 
 /* P3109 has many similar formats; finfo draws the ones that are named. */
-static enum dti_status print_ranges(const struct list_args *args, struct dti_context *cx,
+static enum dti_status print_ranges(const struct list_args *args, struct dti_command_context *cx,
                                     struct dti_error *reterr)
 {
     size_t count = 0, hidden = 0;
@@ -219,7 +219,7 @@ static enum dti_status print_ranges(const struct list_args *args, struct dti_con
 }
 
 /* One document, or one per dtype, block format and type with JSON Lines. */
-static enum dti_status print_documents(struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status print_documents(struct dti_command_context *cx, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     if (cx->output != DTI_OUTPUT_JSONL)
@@ -245,7 +245,7 @@ static enum dti_status print_documents(struct dti_context *cx, struct dti_error 
 }
 
 static enum dti_status run_list(const void *args_, char **operands, int operand_count,
-                                struct dti_context *cx, struct dti_error *reterr)
+                                struct dti_command_context *cx, struct dti_error *reterr)
 {
     const struct list_args *args = args_;
     const char *fields;

@@ -15,7 +15,7 @@ struct dti_info {
     /* left_out: the number of P3109 formats omitted from a list of all dtypes; NULL if the dtypes
      * were named. */
     enum dti_status (*human)(const struct dti_dtype_operand *list, size_t count,
-                             const size_t *left_out, struct dti_context *cx,
+                             const size_t *left_out, struct dti_command_context *cx,
                              struct dti_error *reterr);
     void (*document)(struct dti_json *json, const struct dti_dtypes_answer *dtypes);
 };
@@ -26,13 +26,13 @@ struct dti_info_args {
 };
 extern const struct dti_option dti_info_options[];
 enum dti_status dti_info_run(const struct dti_info *info, const struct dti_info_args *args,
-                             char **operands, int count, struct dti_context *cx,
+                             char **operands, int count, struct dti_command_context *cx,
                              struct dti_error *reterr);
 
 /* ranges.c: the dynamic ranges of float dtypes as bars on one axis, in up to 78 columns. common:
  * the axis covers that of fp32, and the bars of wider dtypes extend beyond it; otherwise it covers
  * all dtypes. */
 void dti_ranges_draw(const struct dti_dtype_operand *list, size_t count, bool common,
-                     const struct dti_context *cx);
+                     const struct dti_command_context *cx);
 
 #endif

@@ -11,8 +11,8 @@
 
 #include "cli/ask/answer_fields.h"
 #include "cli/shared/option_rows.h"
+#include "core/dtype/limits.h"
 #include "core/number/spell.h"
-#include "dtinfo/limits.h"
 #include "util/run/allocate.h"
 
 /* Indexed by style. */
@@ -69,7 +69,7 @@ static enum dti_status not_there(const char *style, enum dti_system system, bool
                     integers ? "iinfo" : "finfo", format->name, list);
 }
 
-static void print_torch_finfo(const struct dti_format *dtype, struct dti_context *cx)
+static void print_torch_finfo(const struct dti_format *dtype, struct dti_command_context *cx)
 {
     const struct dti_format *format = dti_real_format(dtype);
     struct dti_limits limits;
@@ -90,7 +90,7 @@ static void print_torch_finfo(const struct dti_format *dtype, struct dti_context
                      "half the correct value");
 }
 
-static void print_numpy_finfo(const struct dti_format *dtype, struct dti_context *cx)
+static void print_numpy_finfo(const struct dti_format *dtype, struct dti_command_context *cx)
 {
     const struct dti_format *format = dti_real_format(dtype);
     struct dti_limits limits;
@@ -106,7 +106,7 @@ static void print_numpy_finfo(const struct dti_format *dtype, struct dti_context
 }
 
 static void print_iinfo(enum dti_system system, const struct dti_format *format,
-                        struct dti_context *cx)
+                        struct dti_command_context *cx)
 {
     struct dti_limit limits[2];
     char texts[2][DTI_TEXT_SIZE];
@@ -122,7 +122,7 @@ static void print_iinfo(enum dti_system system, const struct dti_format *format,
 }
 
 static enum dti_status print_all(int style, bool integers, const struct dti_dtype_operand *list,
-                                 size_t count, bool all, struct dti_context *cx,
+                                 size_t count, bool all, struct dti_command_context *cx,
                                  struct dti_error *reterr)
 {
     const enum dti_system system = systems[style];
@@ -147,7 +147,7 @@ static enum dti_status print_all(int style, bool integers, const struct dti_dtyp
 /* One document, or one per dtype with JSON Lines. */
 static enum dti_status print_documents(const struct dti_info *info,
                                        const struct dti_dtype_operand *list, size_t count,
-                                       struct dti_context *cx, struct dti_error *reterr)
+                                       struct dti_command_context *cx, struct dti_error *reterr)
 {
     const size_t step = cx->output == DTI_OUTPUT_JSONL ? 1 : count;
     enum dti_status status = DTI_OK;
@@ -172,7 +172,7 @@ static size_t leave_out_p3109(struct dti_dtype_operand *list, size_t *count)
 }
 
 enum dti_status dti_info_run(const struct dti_info *info, const struct dti_info_args *args,
-                             char **operands, int operand_count, struct dti_context *cx,
+                             char **operands, int operand_count, struct dti_command_context *cx,
                              struct dti_error *reterr)
 {
     struct dti_dtype_operand *list = NULL;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "cli/ask/info_forms.h"
+#include "core/dtype/limits.h"
 #include "core/number/spell.h"
-#include "dtinfo/limits.h"
 #include "report/picture.h"
 
 enum { INDENT = 2, GAP = 2, COLUMNS = 78, BAR_LEAST = 10, EPS = 8, EPS_DIGITS = 3 };
@@ -64,10 +64,10 @@ static void draw_bar(const struct range *range, const struct dti_axis *axis,
 }
 
 static void put_row(const struct dti_dtype_operand *dtype, const struct dti_axis *axis,
-                    size_t column, const struct dti_context *cx)
+                    size_t column, const struct dti_command_context *cx)
 {
     char eps[DTI_TEXT_SIZE] = "-";
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     struct dti_limits limits;
     struct dti_picture row;
     const struct range range = range_of(dti_real_format(&dtype->format), &limits);
@@ -84,9 +84,9 @@ static void put_row(const struct dti_dtype_operand *dtype, const struct dti_axis
 }
 
 void dti_ranges_draw(const struct dti_dtype_operand *list, size_t count, bool common,
-                     const struct dti_context *cx)
+                     const struct dti_command_context *cx)
 {
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     struct dti_axis axis = axis_of(list, count, common);
     size_t longest = 0;
     for (size_t i = 0; i < count; i++) {

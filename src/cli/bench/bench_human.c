@@ -55,7 +55,7 @@ void dti_bench_human_begin(const struct bench_job *job)
 void dti_bench_human_pair(const struct bench_shown *first)
 {
     const struct bench_job *const job = first->job;
-    struct dti_line line = dti_context_line(job->cx);
+    struct dti_line line = dti_command_context_line(job->cx);
     dti_line_end(&line);
     dti_line_print(&line, DTI_STYLE_BOLD, "%s -> %s", first->result->request->cast->src.name,
                    first->result->request->cast->dst.name);
@@ -144,7 +144,7 @@ static void put_candidates(const struct bench_shown *done, enum dti_bench_place 
 {
     const struct dti_bench_table *const table = done->result->table;
     const struct dti_bench *const bench = &table->bench;
-    struct dti_line line = dti_context_line(done->job->cx);
+    struct dti_line line = dti_command_context_line(done->job->cx);
     char rate[DTI_TEXT_SIZE], mad[DTI_TEXT_SIZE], pages[DTI_TEXT_SIZE];
     char samples[BENCH_SAMPLES_SIZE];
     for (size_t i = 0; i < table->count; i++) {
@@ -191,7 +191,7 @@ static void put_rows(const struct bench_shown *done, enum dti_bench_place place)
     char size[DTI_TEXT_SIZE];
     const struct dti_bench_table *const table = done->result->table;
     for (size_t i = 0; i < table->count && !table->items[i].limit; i++) {
-        struct dti_line line = dti_context_line(done->job->cx);
+        struct dti_line line = dti_command_context_line(done->job->cx);
         dti_line_print(&line, DTI_STYLE_PLAIN, "%c %9s  %7zu  ", cast_mark(done, i, place),
                        dti_bench_bytes(size, table->items[0].bytes_read), done->result->threads);
         put_figures(&line, done, i, place);
@@ -283,9 +283,9 @@ static void put_name(char name[CELL], const struct bench_shown *done,
 
 static void put_heading(const struct bench_shown *done)
 {
-    const struct dti_context *const cx = done->job->cx;
+    const struct dti_command_context *const cx = done->job->cx;
     const struct columns columns = columns_of(done);
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     dti_line_end(&line);
     if (done->result->request->gpu)
         dti_line_print(&line, DTI_STYLE_BOLD, "%s   %s", done->result->size, done->result->device);
@@ -333,7 +333,7 @@ static void put_row(const struct bench_shown *done, size_t at, enum dti_bench_pl
     char share[CELL], name[CELL];
     char seconds[DTI_TEXT_SIZE], mad[DTI_TEXT_SIZE];
     char bytes[DTI_TEXT_SIZE], operations[DTI_TEXT_SIZE];
-    const struct dti_context *const cx = done->job->cx;
+    const struct dti_command_context *const cx = done->job->cx;
     const struct dti_bench_item *const item = &done->result->table->items[at];
     const struct columns columns = columns_of(done);
     struct dti_bench_figure time;
@@ -354,7 +354,7 @@ static void put_row(const struct bench_shown *done, size_t at, enum dti_bench_pl
                            (item->operations > 0 || done->result->request->gpu);
     const char *const engine = by_kernel ? item->kernel : item->engine;
     const int engine_length = by_kernel ? (int)strcspn(engine, ",") : 40;
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     dti_line_print(&line, item->limit ? DTI_STYLE_DIM : DTI_STYLE_PLAIN,
                    "%c %-*.40s %-*.*s %10s %9s%*s  %-13s", mark, columns.name, name, columns.engine,
                    engine_length, engine, seconds, bytes, columns.operations,
@@ -520,7 +520,7 @@ void dti_bench_human_table(const struct bench_shown *done)
 {
     char text[CELL], pages[DTI_TEXT_SIZE] = "no";
     const struct dti_bench_table *const table = done->result->table;
-    const struct dti_context *const cx = done->job->cx;
+    const struct dti_command_context *const cx = done->job->cx;
     put_heading(done);
     for (unsigned i = 0; i < DTI_BENCH_PLACES && table->count > 0; i++) {
         if (dti_bench_tells(&done->result->table->bench, (enum dti_bench_place)i))

@@ -510,7 +510,7 @@ static enum dti_status take_operands(struct bench_job *job, struct dti_error *re
 
 enum dti_status dti_bench_job_init(struct bench_job *ret, const struct dti_bench_kind *kind,
                                    const struct bench_args *args, char **operands,
-                                   int operand_count, const struct dti_context *cx,
+                                   int operand_count, const struct dti_command_context *cx,
                                    struct dti_error *reterr)
 {
     const uint64_t seed = args->seed_given ? args->seed : 1;

@@ -25,13 +25,13 @@ struct bench_job {
     struct dti_bench_operands operands; /* --a, --b */
     char device_reason[640];            /* why --device auto chose the CPU; or empty */
     const struct bench_args *args;
-    const struct dti_context *cx;
+    const struct dti_command_context *cx;
 };
 
 /* Call dti_bench_job_end() in any case; it closes devices. */
 enum dti_status dti_bench_job_init(struct bench_job *ret, const struct dti_bench_kind *kind,
                                    const struct bench_args *args, char **operands,
-                                   int operand_count, const struct dti_context *cx,
+                                   int operand_count, const struct dti_command_context *cx,
                                    struct dti_error *reterr);
 
 void dti_bench_job_end(struct bench_job *job);

@@ -106,7 +106,7 @@ void dti_bench_put_bar(struct dti_line *line, double share, bool ascii)
     line->owed += end - line->column - line->owed;
 }
 
-void dti_bench_put_words(const struct dti_context *cx, enum dti_style style, size_t indent,
+void dti_bench_put_words(const struct dti_command_context *cx, enum dti_style style, size_t indent,
                          const char *text, const char *between)
 {
     const size_t gap = strlen(between), wide = cx->width < CELL ? (size_t)cx->width : CELL - 1;
@@ -149,7 +149,7 @@ char dti_bench_note(struct bench_notes *notes, enum dti_style style, const char 
 }
 
 /* Wraps the note to the right of its mark. */
-static void put_note(const struct dti_context *cx, char mark, const char *note)
+static void put_note(const struct dti_command_context *cx, char mark, const char *note)
 {
     char *page = NULL;
     size_t length;
@@ -165,7 +165,7 @@ static void put_note(const struct dti_context *cx, char mark, const char *note)
     free(page);
 }
 
-void dti_bench_notes_put(struct bench_notes *notes, const struct dti_context *cx)
+void dti_bench_notes_put(struct bench_notes *notes, const struct dti_command_context *cx)
 {
     const char *at = notes->text.data;
     for (size_t i = 0; i < notes->count; i++) {

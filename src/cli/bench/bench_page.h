@@ -16,7 +16,7 @@ struct bench_notes {
     size_t count;
 };
 char dti_bench_note(struct bench_notes *notes, enum dti_style style, const char *text);
-void dti_bench_notes_put(struct bench_notes *notes, const struct dti_context *cx);
+void dti_bench_notes_put(struct bench_notes *notes, const struct dti_command_context *cx);
 
 /* A finished measurement. */
 struct bench_shown {
@@ -63,7 +63,7 @@ enum { BENCH_BAR_CELLS = 8, BENCH_BAR_COLUMN = 10, BENCH_BAR_GAP = 2 };
 void dti_bench_put_bar(struct dti_line *line, double share, bool ascii);
 
 /* Wraps words into lines; `between` separates words, `indent` blanks start each line. */
-void dti_bench_put_words(const struct dti_context *cx, enum dti_style style, size_t indent,
+void dti_bench_put_words(const struct dti_command_context *cx, enum dti_style style, size_t indent,
                          const char *text, const char *between);
 
 #endif

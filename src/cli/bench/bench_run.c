@@ -55,7 +55,7 @@ bool dti_bench_cast_is_slow(const struct bench_cast_seen *seen, size_t count,
     return found;
 }
 
-static void tell(const struct dti_context *cx, const struct bench_cast_seen *narrow,
+static void tell(const struct dti_command_context *cx, const struct bench_cast_seen *narrow,
                  const struct bench_cast_seen *wide)
 {
     char slow[DTI_TEXT_SIZE], fast[DTI_TEXT_SIZE];
@@ -66,7 +66,7 @@ static void tell(const struct dti_context *cx, const struct bench_cast_seen *nar
 
 /* Adds a finished measurement; warns if it reveals a slow cast. */
 static void see_cast(struct bench_casts *casts, const struct dti_bench_result *result,
-                     const struct dti_context *cx)
+                     const struct dti_command_context *cx)
 {
     const struct dti_bench_table *const table = result->table;
     const struct dti_bench_cast *const cast = result->request->cast;
@@ -216,10 +216,10 @@ static void put_row(struct dti_table *table, const struct dti_bench_comparison *
 enum { ALONE_MAX = 20 }; /* a document may have thousands of them */
 
 static void put_alone(const struct dti_bench_records *records, const char *what,
-                      const struct dti_context *cx)
+                      const struct dti_command_context *cx)
 {
     size_t alone = 0;
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     for (size_t i = 0; i < records->count; i++) {
         if (records->rows[i].partner != SIZE_MAX || ++alone > ALONE_MAX)
             continue;
@@ -236,7 +236,7 @@ static void put_alone(const struct dti_bench_records *records, const char *what,
 }
 
 static void put_comparison(const struct dti_bench_comparison *comparison,
-                           const struct dti_context *cx)
+                           const struct dti_command_context *cx)
 {
     dti_put_line(cx, DTI_STYLE_PLAIN, 0, "%s", "");
     struct dti_table *const table =
@@ -318,7 +318,7 @@ static enum dti_status put_done(void *run_, const struct dti_bench_result *done,
     enum dti_status status = put_places(run, done, reterr);
     if (status == DTI_OK && job->cx->output == DTI_OUTPUT_JSONL)
         status = end_document(job, NULL, reterr);
-    return status == DTI_OK ? dti_context_flush(job->cx, reterr) : status;
+    return status == DTI_OK ? dti_command_context_flush(job->cx, reterr) : status;
 }
 
 static enum dti_status put_pair(void *run_, const struct dti_bench_result *done,
@@ -329,7 +329,7 @@ static enum dti_status put_pair(void *run_, const struct dti_bench_result *done,
         dti_bench_notes_put(&run->notes, run->job->cx);
         dti_bench_human_pair(&(struct bench_shown){run->job, done, &run->notes});
     }
-    return dti_context_flush(run->job->cx, reterr);
+    return dti_command_context_flush(run->job->cx, reterr);
 }
 
 static void tell_left_out(void *run_, const struct dti_bench_result *what,

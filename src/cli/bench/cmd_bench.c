@@ -116,8 +116,9 @@ static const char measuring_options[] =
     "with-alloc baseline max-regression compare a b";
 
 /* Checks for options that contradict or need each other. */
-static enum dti_status check_options(const struct bench_args *args, const struct dti_context *cx,
-                                     int operand_count, struct dti_error *reterr)
+static enum dti_status check_options(const struct bench_args *args,
+                                     const struct dti_command_context *cx, int operand_count,
+                                     struct dti_error *reterr)
 {
     if (args->samples && cx->output == DTI_OUTPUT_HUMAN)
         return dti_fail(reterr, DTI_USAGE,
@@ -223,7 +224,7 @@ static enum dti_status find_subject(const char *word, const struct dti_bench_kin
 }
 
 static enum dti_status bench(const struct dti_bench_kind *kind, const struct bench_args *args,
-                             char **operands, int count, const struct dti_context *cx,
+                             char **operands, int count, const struct dti_command_context *cx,
                              struct dti_error *reterr)
 {
     struct bench_job *const job = dti_malloc(sizeof *job);
@@ -238,7 +239,7 @@ static enum dti_status bench(const struct dti_bench_kind *kind, const struct ben
 }
 
 /* --list: the kernels that are built in, and which of them this CPU can run. */
-static enum dti_status list_kernels(struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status list_kernels(struct dti_command_context *cx, struct dti_error *reterr)
 {
     struct dti_bench_kernel kernel;
     if (cx->output != DTI_OUTPUT_HUMAN) {
@@ -257,7 +258,7 @@ static enum dti_status list_kernels(struct dti_context *cx, struct dti_error *re
 }
 
 static enum dti_status run_bench(const void *args_, char **operands, int operand_count,
-                                 struct dti_context *cx, struct dti_error *reterr)
+                                 struct dti_command_context *cx, struct dti_error *reterr)
 {
     const struct bench_args *const args = args_;
     const struct dti_bench_kind *kind;

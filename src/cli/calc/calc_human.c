@@ -37,12 +37,12 @@ static enum dti_style style_of(const struct dti_calc_result *result, size_t elem
     dti_decode(&result->value.format, code, &stored);
     dti_calc_true_get(result, element, &truth);
     const bool is_number = truth.known && !truth.undefined;
-    if (stored.class == DTI_CLASS_ZERO)
-        return is_number && truth.value.class != DTI_CLASS_ZERO ? DTI_STYLE_WARN : DTI_STYLE_BOLD;
-    if (stored.class == DTI_CLASS_FINITE)
+    if (stored.kind == DTI_CLASS_ZERO)
+        return is_number && truth.value.kind != DTI_CLASS_ZERO ? DTI_STYLE_WARN : DTI_STYLE_BOLD;
+    if (stored.kind == DTI_CLASS_FINITE)
         return DTI_STYLE_BOLD;
-    const bool same = truth.undefined ? stored.class == DTI_CLASS_NAN
-                      : is_number     ? stored.class == truth.value.class
+    const bool same = truth.undefined ? stored.kind == DTI_CLASS_NAN
+                      : is_number     ? stored.kind == truth.value.kind
                                       : !result->went_wrong;
     return same ? DTI_STYLE_BOLD : DTI_STYLE_BAD;
 }
@@ -147,14 +147,14 @@ static void put_styled(struct dti_line *line, const struct dti_calc_result *resu
 
 /* An array on lines of its own. Matrices have a line per shown row; arrays of higher rank are one
  * list. */
-static void put_array(const struct dti_context *cx, const struct dti_calc_result *result)
+static void put_array(const struct dti_command_context *cx, const struct dti_calc_result *result)
 {
     const struct dti_calc_array *const array = &result->value;
     const bool matrix = array->rank == 2 && array->count > 0;
     const uint64_t rows = matrix ? array->shape[0] : 1;
     const uint64_t length = matrix ? array->shape[1] : array->count;
     for (uint64_t i = 0; i < rows; i = next_shown(i, rows, WHOLE)) {
-        struct dti_line line = dti_context_line(cx);
+        struct dti_line line = dti_command_context_line(cx);
         if (is_after_gap(i, rows, WHOLE))
             dti_put_line(cx, DTI_STYLE_PLAIN, 3, "...");
         dti_line_to(&line, 2);
@@ -205,7 +205,7 @@ static bool true_words(struct dti_buffer *buffer, const struct dti_calc_result *
     }
     if (!dti_calc_true_text(result, element, buffer))
         return false;
-    if (!truth.exact && truth.value.class == DTI_CLASS_FINITE) {
+    if (!truth.exact && truth.value.kind == DTI_CLASS_FINITE) {
         dti_buffer_puts(buffer, "...");
     } else if (!buffer->failed && strchr(buffer->data + start, '/')) {
         dti_spell_digits(text, &truth.value, DIGITS);
@@ -248,9 +248,9 @@ static void put_error(struct dti_line *line, const struct dti_calc_result *resul
         return;
     dti_decode(format, dti_calc_code(&result->value, element), &stored);
     dti_human_label(line, "error", dti_human_signed(text, &truth.absolute, NULL, 8));
-    if (truth.absolute.class == DTI_CLASS_FINITE) {
+    if (truth.absolute.kind == DTI_CLASS_FINITE) {
         const struct dti_value ulps = dti_calc_ulps(format, &stored, &truth.absolute);
-        if (truth.relative.class == DTI_CLASS_FINITE)
+        if (truth.relative.kind == DTI_CLASS_FINITE)
             dti_line_print(line, DTI_STYLE_PLAIN, "   %s",
                            dti_human_signed_percent(text, &truth.relative, 4));
         if (ulps.exponent < ULP_BITS)
@@ -361,7 +361,7 @@ enum dti_status dti_calc_human(const struct calc_job *job, const struct dti_calc
                                struct dti_error *reterr)
 {
     const struct dti_calc_array *const value = &result->value;
-    struct dti_line line = dti_context_line(job->cx);
+    struct dti_line line = dti_command_context_line(job->cx);
     struct dti_buffer text;
     char number[DTI_TEXT_SIZE];
     struct dti_value stored;
@@ -407,7 +407,7 @@ static void spell_error(struct calc_row *row, const struct dti_calc_result *resu
     if (!truth.has_error)
         return;
     (void)dti_human_signed(row->error, &truth.absolute, NULL, 6);
-    if (truth.relative.class <= DTI_CLASS_FINITE)
+    if (truth.relative.kind <= DTI_CLASS_FINITE)
         (void)dti_human_signed_percent(row->relative, &truth.relative, 3);
 }
 
@@ -473,7 +473,7 @@ static enum dti_status show(const struct calc_job *job, const struct calc_row *r
 {
     const size_t count = job->cast.target_count;
     const bool shared = is_shared_truth(rows, count), list = rows[0].list;
-    struct dti_line line = dti_context_line(job->cx);
+    struct dti_line line = dti_command_context_line(job->cx);
     if (!put_expression(job, &line))
         return dti_no_memory(reterr);
     dti_line_end(&line);
@@ -579,11 +579,11 @@ static void put_result(struct dti_table *table, const struct dti_calc_step *step
     if (step->count == 1 || step->has_worst) {
         dti_decode(&step->format, step->code, &stored);
         number_text(text, &step->format, step->code);
-        dti_table_cell(
-            table,
-            stored.class > DTI_CLASS_FINITE && step->exact.class != stored.class ? DTI_STYLE_BAD
-                                                                                 : DTI_STYLE_BOLD,
-            text);
+        dti_table_cell(table,
+                       stored.kind > DTI_CLASS_FINITE && step->exact.kind != stored.kind
+                           ? DTI_STYLE_BAD
+                           : DTI_STYLE_BOLD,
+                       text);
         dti_spell_code(text, step->code, step->format.width);
         dti_text_cell(table, text);
     } else {
@@ -598,7 +598,7 @@ static void put_result(struct dti_table *table, const struct dti_calc_step *step
     dti_text_cell(table, exact_text(text, &step->exact));
     if (!dti_calc_step_error(step, &absolute, &relative))
         dti_text_cell(table, "-");
-    else if (relative.class == DTI_CLASS_FINITE)
+    else if (relative.kind == DTI_CLASS_FINITE)
         dti_text_cell(table, dti_human_signed_percent(text, &relative, 3));
     else
         dti_text_cell(table, dti_human_signed(text, &absolute, NULL, 3));

@@ -20,7 +20,7 @@ enum { FAIL_INEXACT = 1 << DTI_CALC_EVENT_COUNT, FAIL_INVALID = FAIL_INEXACT << 
 
 struct calc_job {
     const struct calc_args *args;
-    const struct dti_context *cx;
+    const struct dti_command_context *cx;
     char **operands; /* operands without the last one */
     int operand_count;
     struct dti_cast_job cast; /* the dtypes, and warnings */

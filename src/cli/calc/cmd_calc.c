@@ -354,7 +354,7 @@ static enum dti_status compute(void *context, struct dti_error *reterr)
 }
 
 static enum dti_status run_calc(const void *args_, char **operands, int count,
-                                struct dti_context *cx, struct dti_error *reterr)
+                                struct dti_command_context *cx, struct dti_error *reterr)
 {
     const struct calc_args *const args = args_;
     struct calc_job job = {

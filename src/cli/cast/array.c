@@ -165,7 +165,7 @@ static enum dti_status read_dtypes(struct cast_array *array, const char *dtype,
 /* Fills everything except plan, input, output and the members after them: nothing is opened here.
  * Free the job on success only. */
 static enum dti_status array_init(struct cast_array *ret, const struct cast_array_args *array_args,
-                                  const struct dti_context *cx, char **operands, int count,
+                                  const struct dti_command_context *cx, char **operands, int count,
                                   struct dti_error *reterr)
 {
     const struct dti_transfer_args *const args = array_args->transfer;
@@ -467,8 +467,9 @@ static enum dti_status finish(struct cast_array *array, struct dti_error *reterr
     return dti_output_report_end(array->cx, array->out_path, report(array, reterr), reterr);
 }
 
-enum dti_status dti_cast_array(const struct cast_array_args *args, const struct dti_context *cx,
-                               char **operands, int count, struct dti_error *reterr)
+enum dti_status dti_cast_array(const struct cast_array_args *args,
+                               const struct dti_command_context *cx, char **operands, int count,
+                               struct dti_error *reterr)
 {
     struct cast_array array;
     enum dti_status status = array_init(&array, args, cx, operands, count, reterr);

@@ -18,7 +18,7 @@ struct cast_array_args {
 struct cast_array {
     const struct dti_transfer_args *args;
     const struct dti_recipe *recipe;
-    const struct dti_context *cx;
+    const struct dti_command_context *cx;
     struct dti_cast_job job;     /* destination, policies, warnings, device */
     const char *path, *out_path; /* "-" for the standard streams */
     bool from_text, to_text, to_stdout;
@@ -39,8 +39,9 @@ struct cast_array {
 };
 
 /* array.c: the whole cast. */
-enum dti_status dti_cast_array(const struct cast_array_args *args, const struct dti_context *cx,
-                               char **operands, int count, struct dti_error *reterr);
+enum dti_status dti_cast_array(const struct cast_array_args *args,
+                               const struct dti_command_context *cx, char **operands, int count,
+                               struct dti_error *reterr);
 
 /* array_text.c: from text to codes or to text; from codes to text. */
 enum dti_status dti_cast_array_from_text(struct cast_array *array, struct dti_error *reterr);

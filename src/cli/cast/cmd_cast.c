@@ -231,7 +231,7 @@ static const struct dti_rewrite_command command = {
 };
 
 static enum dti_status cast_files(const struct cast_args *args, const char *surplus,
-                                  const struct dti_context *cx, char **operands, int count,
+                                  const struct dti_command_context *cx, char **operands, int count,
                                   struct dti_error *reterr)
 {
     struct dti_rewrite_job job;
@@ -296,7 +296,7 @@ static enum dti_status refuse_options(const struct cast_args *args, char **opera
 }
 
 static enum dti_status run_cast(const void *args_, char **operands, int count,
-                                struct dti_context *cx, struct dti_error *reterr)
+                                struct dti_command_context *cx, struct dti_error *reterr)
 {
     const struct cast_args *const args = args_;
     struct cast_value_args values = args->value;

@@ -185,7 +185,7 @@ void dti_cast_note_device(const struct cast_values *values)
     if (values->cx->output != DTI_OUTPUT_HUMAN ||
         (values->single && !values->args->digits_given && !values->args->stacks))
         return;
-    (void)dti_context_flush(values->cx, NULL); /* it follows the answers */
+    (void)dti_command_context_flush(values->cx, NULL); /* it follows the answers */
     if (asked == numbers)
         dti_warn(values->cx, "%s stores the same", device->begun);
     else

@@ -113,16 +113,16 @@ static void put_number(struct dti_line *line, const struct dti_cast_operand *ope
 /* Draws a rounded number between its neighbours, the lower one first, on a line of up to 78
  * columns; nothing if it is exact, or without room. */
 static void draw(const struct dti_cast_operand *operand, const struct dti_scalar *scalar,
-                 const struct cast_neighbour ends[2], const struct dti_context *cx)
+                 const struct cast_neighbour ends[2], const struct dti_command_context *cx)
 {
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     const size_t room = cx->width > VALUE_COLUMN ? (size_t)cx->width - VALUE_COLUMN : 0;
     const size_t cells = room < CELLS ? room - (room % 2 == 0) : CELLS;
     const bool some = ends[0].there || ends[1].there;
     const bool to_scale = ends[0].finite && ends[1].finite;
     /* a number lost on the route to a dtype that has a code for it is its own neighbour */
     const bool itself = to_scale && scalar->below == scalar->above;
-    if (!(scalar->flags & DTI_FLAG_INEXACT) || scalar->input.class > DTI_CLASS_FINITE || !some ||
+    if (!(scalar->flags & DTI_FLAG_INEXACT) || scalar->input.kind > DTI_CLASS_FINITE || !some ||
         itself || room < CELLS_LEAST || label_length(&ends[0]) + 2 + label_length(&ends[1]) > cells)
         return;
     const size_t at = to_scale ? place(ends, cells) : cells / 2;
@@ -158,7 +158,7 @@ static const char *limit_words(const struct dti_cast_result *result,
     char text[DTI_TEXT_SIZE];
     struct dti_value limit;
     uint64_t code = 0;
-    if (scalar->input.class == DTI_CLASS_NAN) {
+    if (scalar->input.kind == DTI_CLASS_NAN) {
         (void)snprintf(buffer, CAST_LIMIT_SIZE, "%s%sno nan", where, gap);
         return buffer;
     }
@@ -174,8 +174,8 @@ static enum dti_style style_of(const struct dti_cast_result *result)
 {
     enum dti_style style = DTI_STYLE_BOLD;
     for (size_t i = 0; i < result->components && result->known; i++) {
-        const enum dti_class was = result->component[i].input.class;
-        const enum dti_class is = result->component[i].stored.class;
+        const enum dti_class was = result->component[i].input.kind;
+        const enum dti_class is = result->component[i].stored.kind;
         if (is > DTI_CLASS_FINITE && is != was)
             return DTI_STYLE_BAD;
         if (is == DTI_CLASS_ZERO && was != DTI_CLASS_ZERO)
@@ -265,7 +265,7 @@ static bool put_error(const struct dti_cast_operand *operand, size_t component,
     char text[DTI_TEXT_SIZE];
     bool has_exact;
     if (!scalar->has_step || component >= operand->components ||
-        scalar->input.class > DTI_CLASS_FINITE)
+        scalar->input.kind > DTI_CLASS_FINITE)
         return true;
     dti_buffer_init(&exact);
     if (!dti_number_difference(&operand->number[component], &scalar->stored, &difference, &exact,
@@ -274,9 +274,9 @@ static bool put_error(const struct dti_cast_operand *operand, size_t component,
         return false;
     }
     dti_human_label(line, "error", dti_human_signed(text, &difference.absolute, &exact, 8));
-    if (difference.absolute.class == DTI_CLASS_FINITE) {
+    if (difference.absolute.kind == DTI_CLASS_FINITE) {
         struct dti_value ulp = dti_scalar_ulps(scalar, &difference.absolute);
-        if (difference.relative.class == DTI_CLASS_FINITE)
+        if (difference.relative.kind == DTI_CLASS_FINITE)
             dti_line_print(line, DTI_STYLE_PLAIN, "   %s",
                            dti_human_signed_percent(text, &difference.relative, 4));
         dti_line_print(line, DTI_STYLE_PLAIN, "   %s ulp",
@@ -314,8 +314,8 @@ static bool find_neighbour(const struct dti_cast_operand *operand, const struct 
     dti_spell_code(ret->code, code, f->width);
     ret->there = true;
     ret->off[0] = '\0';
-    ret->finite = value.class <= DTI_CLASS_FINITE;
-    if (!ret->finite || operand->value[0].class > DTI_CLASS_FINITE)
+    ret->finite = value.kind <= DTI_CLASS_FINITE;
+    if (!ret->finite || operand->value[0].kind > DTI_CLASS_FINITE)
         return true;
     dti_buffer_init(&exact);
     bool done = dti_number_difference(&operand->number[0], &value, &difference, &exact, &has_exact);
@@ -403,7 +403,7 @@ static bool put_component(const struct dti_cast_operand *operand, size_t compone
     char text[DTI_TEXT_SIZE];
     dti_human_bits(line, f, scalar->code);
     bool done = true;
-    if (scalar->stored.class <= DTI_CLASS_FINITE) {
+    if (scalar->stored.kind <= DTI_CLASS_FINITE) {
         dti_spell_hexfloat(text, &scalar->stored);
         dti_human_label(line, "hexfloat", text);
         dti_line_end(line);
@@ -418,7 +418,7 @@ static enum dti_status show_full(const struct cast_values *values,
 {
     static const char *const components[] = {"real", "imaginary"};
     const struct dti_format *f = &result->target->cast.dst;
-    struct dti_line line = dti_context_line(values->cx);
+    struct dti_line line = dti_command_context_line(values->cx);
     struct cast_neighbour neighbours[2] = {{.there = false}, {.there = false}};
     char text[DESCRIPTION_SIZE], other[DTI_TEXT_SIZE];
     bool done = true;
@@ -500,7 +500,7 @@ static bool put_error_cells(struct dti_table *table, const struct dti_cast_opera
     struct dti_difference difference;
     struct dti_buffer exact;
     bool has_exact;
-    if (!scalar->has_step || scalar->input.class > DTI_CLASS_FINITE) {
+    if (!scalar->has_step || scalar->input.kind > DTI_CLASS_FINITE) {
         same_cells(table, 3, "-");
         return true;
     }
@@ -513,12 +513,12 @@ static bool put_error_cells(struct dti_table *table, const struct dti_cast_opera
     struct dti_value ulp = dti_scalar_ulps(scalar, &difference.absolute);
     dti_text_cell(
         table, dti_human_signed(text, &difference.absolute, exact.length <= 12 ? &exact : NULL, 6));
-    if (difference.relative.class == DTI_CLASS_FINITE)
+    if (difference.relative.kind == DTI_CLASS_FINITE)
         dti_table_print(table, DTI_STYLE_PLAIN, "%s %%",
                         dti_human_percent(text, &difference.relative, 3));
     else
         dti_text_cell(table, "-");
-    bool off = ulp.class == DTI_CLASS_FINITE;
+    bool off = ulp.kind == DTI_CLASS_FINITE;
     dti_text_cell(table, off ? dti_human_magnitude(text, &ulp, NULL, 3) : "-");
     dti_buffer_free(&exact);
     return true;
@@ -583,7 +583,7 @@ static enum dti_status show_ladder(const struct cast_values *values,
     for (size_t i = 0; i < values->job.target_count && done; i++)
         done = put_row(table, operand, &results[i]);
     const enum dti_status status = dti_table_finish(table, done, values->cx, reterr);
-    struct dti_line line = dti_context_line(values->cx);
+    struct dti_line line = dti_command_context_line(values->cx);
     if (status == DTI_OK)
         put_devices(values, &line);
     return status;
@@ -601,7 +601,7 @@ static enum dti_status show_digits(const struct cast_values *values,
     }
     dti_buffer_init(&digits);
     for (size_t i = 0; i < values->job.target_count && done; i++) {
-        struct dti_line line = dti_context_line(values->cx);
+        struct dti_line line = dti_command_context_line(values->cx);
         dti_buffer_clear(&digits);
         done = dti_cast_digits(&digits, &results[i], (size_t)values->args->digits);
         if (!values->cx->quiet) {
@@ -659,7 +659,7 @@ enum dti_status dti_cast_human(const struct cast_values *values,
                                const struct dti_cast_operand *operand,
                                const struct dti_cast_result *results, struct dti_error *reterr)
 {
-    const struct dti_context *const cx = values->cx;
+    const struct dti_command_context *const cx = values->cx;
     const size_t count = values->job.target_count;
     enum dti_status status = DTI_OK;
     if (values->args->digits_given)

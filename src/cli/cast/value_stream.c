@@ -146,7 +146,7 @@ static enum dti_status cast_line(struct cast_lines *lines, const char *text, siz
     const enum dti_status status = dti_value_parse(&value, text, length, reterr);
     if (status != DTI_OK && values->cx->quiet)
         return status;
-    if (status != DTI_OK || value.class == DTI_CLASS_NAN) /* complex; without a code */
+    if (status != DTI_OK || value.kind == DTI_CLASS_NAN) /* complex; without a code */
         return cast_full_line(lines, text, length, reterr);
     for (size_t i = 0; i < values->job.target_count; i++) {
         const struct dti_cast_target *const target = &values->job.targets[i];
@@ -199,7 +199,7 @@ static enum dti_status report_bad_line(struct cast_lines *lines, const struct dt
                                        struct dti_error *reterr)
 {
     struct cast_values *const values = lines->values;
-    const struct dti_context *const cx = values->cx;
+    const struct dti_command_context *const cx = values->cx;
     const uint64_t number = lines->block.number;
     struct dti_error line = *error;
     char nothing[2] = "";
@@ -228,7 +228,7 @@ static enum dti_status report_bad_line(struct cast_lines *lines, const struct dt
 static bool do_line(struct cast_lines *lines, const char *text, size_t length)
 {
     struct dti_error error;
-    const struct dti_context *const cx = lines->values->cx;
+    const struct dti_command_context *const cx = lines->values->cx;
     const enum dti_status status = cast_line(lines, text, length, &error);
     if (is_final(status)) {
         lines->error = error;
@@ -238,7 +238,7 @@ static bool do_line(struct cast_lines *lines, const char *text, size_t length)
     } else if (!lines->values->text) {
         if (ferror(cx->raw))
             return false;
-        lines->status = dti_context_turn(cx, &lines->error);
+        lines->status = dti_command_context_turn(cx, &lines->error);
     }
     return lines->status == DTI_OK;
 }
@@ -261,16 +261,16 @@ static void lines_run(struct cast_lines *lines)
 static enum dti_status put_text(const struct cast_lines *lines, size_t from, size_t to,
                                 struct dti_error *reterr)
 {
-    const struct dti_context *const cx = lines->values->cx;
+    const struct dti_command_context *const cx = lines->values->cx;
     if (from < to)
         (void)fwrite(lines->text.data + from, 1, to - from, cx->out);
-    return from < to ? dti_context_turn(cx, reterr) : DTI_OK;
+    return from < to ? dti_command_context_turn(cx, reterr) : DTI_OK;
 }
 
 /* Writes the answers and errors; *ret_gone: the reader is gone. Fails as the lines did. */
 static enum dti_status lines_put(struct cast_lines *lines, bool *ret_gone, struct dti_error *reterr)
 {
-    const struct dti_context *const cx = lines->values->cx;
+    const struct dti_command_context *const cx = lines->values->cx;
     struct cast_line_error at = {0, 0};
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < lines->error_count && status == DTI_OK; i++) {
@@ -372,7 +372,7 @@ static void begin_team(struct stream *stream)
 
 static enum dti_status cast_blocks(struct stream *stream, struct dti_error *reterr)
 {
-    const struct dti_context *const cx = stream->values->cx;
+    const struct dti_command_context *const cx = stream->values->cx;
     const struct dti_queue queue = {
         .take = take_lines, .work = work, .finish = finish, .context = stream};
     while (!stream->at_end) {

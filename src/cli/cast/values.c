@@ -129,7 +129,7 @@ struct list {
 static enum dti_status show_list(const struct list *list, struct dti_error *reterr)
 {
     struct cast_values *const values = list->values;
-    const struct dti_context *const cx = values->cx;
+    const struct dti_command_context *const cx = values->cx;
     const size_t targets = values->job.target_count;
     const bool gaps =
         cx->output == DTI_OUTPUT_HUMAN && targets > 1 && !cx->quiet && !values->args->digits_given;
@@ -194,9 +194,9 @@ static enum dti_status cast_operands(struct cast_values *values, char **operands
 }
 
 enum dti_status dti_cast_values(const struct dti_policy_args *policy,
-                                const struct cast_value_args *args, const struct dti_context *cx,
-                                char **operands, int count, const struct cast_numbers *numbers,
-                                struct dti_error *reterr)
+                                const struct cast_value_args *args,
+                                const struct dti_command_context *cx, char **operands, int count,
+                                const struct cast_numbers *numbers, struct dti_error *reterr)
 {
     struct cast_values values = {
         .args = args, .cx = cx, .json = cx->json, .threads = args->threads};

@@ -29,7 +29,7 @@ void dti_cast_numbers_free(struct cast_numbers *numbers);
 
 struct cast_values {
     const struct cast_value_args *args;
-    const struct dti_context *cx;
+    const struct dti_command_context *cx;
     struct dti_json *json;   /* for documents */
     struct dti_buffer *text; /* for answers, in place of cx->out; or NULL */
     size_t threads;          /* for standard input; 0 for one on each CPU */
@@ -44,9 +44,9 @@ struct cast_values {
 
 /* values.c: the whole cast. count: operands, the last of which names the dtypes. */
 enum dti_status dti_cast_values(const struct dti_policy_args *policy,
-                                const struct cast_value_args *args, const struct dti_context *cx,
-                                char **operands, int count, const struct cast_numbers *numbers,
-                                struct dti_error *reterr);
+                                const struct cast_value_args *args,
+                                const struct dti_command_context *cx, char **operands, int count,
+                                const struct cast_numbers *numbers, struct dti_error *reterr);
 
 /* value_cast.c: casts an operand to every target, with --device checked by it, one result each.
  * Fails if it has no counterpart in a dtype given by name (not by `all`). */

@@ -35,9 +35,9 @@ static void pickles_cell(struct dti_table *table, const struct dti_pickle_scan *
 }
 
 /* "  opcodes  REDUCE 2, GLOBAL 3" */
-static void put_opcodes(const struct dti_context *cx, const struct dti_pickle_scan *scan)
+static void put_opcodes(const struct dti_command_context *cx, const struct dti_pickle_scan *scan)
 {
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     if (scan->run_count == 0)
         return;
     dti_line_text(&line, "  opcodes that import or call: ");
@@ -48,8 +48,8 @@ static void put_opcodes(const struct dti_context *cx, const struct dti_pickle_sc
 }
 
 /* The globals as a table. */
-static enum dti_status put_pickles(const struct dti_context *cx, const struct dti_pickle_scan *scan,
-                                   struct dti_error *reterr)
+static enum dti_status put_pickles(const struct dti_command_context *cx,
+                                   const struct dti_pickle_scan *scan, struct dti_error *reterr)
 {
     if (scan->import_count == 0)
         return DTI_OK;
@@ -167,12 +167,12 @@ static void put_assertions(struct dti_table *table, const struct dti_check_repor
 }
 
 /* "ComfyUI: 0.27.0 or newer; int8_tensorwise since 0.27.0 (2 layers)" */
-static void put_comfyui(const struct dti_context *cx, const struct dti_check_report *report)
+static void put_comfyui(const struct dti_command_context *cx, const struct dti_check_report *report)
 {
     static const char *const unknown[] = {
         [DTI_COMFY_NONE] = "in no release", [DTI_COMFY_UNKNOWN] = "not known since when"};
     struct dti_check_comfyui comfyui;
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     if (report->request->assertions[0].kind != DTI_CHECK_VALID ||
         !dti_check_comfyui(&comfyui, report))
         return;
@@ -201,10 +201,10 @@ static void put_comfyui(const struct dti_context *cx, const struct dti_check_rep
 
 /* Unusual properties of a valid file; and the quantized tensors that are checked as stored, unless
  * that is the failure. */
-static void put_notes(const struct dti_context *cx, const struct dti_check_report *report)
+static void put_notes(const struct dti_command_context *cx, const struct dti_check_report *report)
 {
     const struct dti_container *const container = report->container;
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     const bool asked = report->request->assertions[0].kind == DTI_CHECK_VALID;
     size_t logical = 0;
     if (container)
@@ -227,10 +227,10 @@ static void put_notes(const struct dti_context *cx, const struct dti_check_repor
 /* "note: fused modules: tensor scales differ in 8563 of 12384 matrices, up to 10 times; 'dtinfo
  * transcode
  * --reconcile' gives each its largest"; if none differ, with -v alone. */
-static void put_fused(const struct dti_context *cx, const struct dti_check_report *report)
+static void put_fused(const struct dti_command_context *cx, const struct dti_check_report *report)
 {
     const struct dti_fused_tally *const tally = report->lint ? dti_lint_tally(report->lint) : NULL;
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     char text[DTI_TEXT_SIZE];
     if (!tally || tally->matrices == 0 || (tally->differing == 0 && !cx->verbose))
         return;
@@ -249,10 +249,11 @@ static void put_fused(const struct dti_context *cx, const struct dti_check_repor
 }
 
 /* One file. named: its name is printed first. */
-static enum dti_status show(const struct dti_context *cx, const struct dti_check_report *report,
-                            bool named, struct dti_error *reterr)
+static enum dti_status show(const struct dti_command_context *cx,
+                            const struct dti_check_report *report, bool named,
+                            struct dti_error *reterr)
 {
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     if (named && !dti_line_safe(&line, DTI_STYLE_BOLD, report->path, strlen(report->path)))
         return dti_no_memory(reterr);
     if (named)
@@ -280,7 +281,7 @@ enum { CHECK_NOTES = DTI_CHECK_ASSERTIONS + 2 + DTI_CAST_LIST };
 /* The request. Points into itself: must not be copied. */
 struct check_job {
     const struct check_args *args;
-    struct dti_context *cx;
+    struct dti_command_context *cx;
     struct dti_file_source source;
     struct dti_file_bar bar;
     struct dti_check_request request;
@@ -365,8 +366,8 @@ static enum dti_status add_max_abs(struct check_job *job, enum dti_check_kind ki
     enum dti_status status = dti_value_parse(&limit, text, strlen(text), reterr);
     if (status == DTI_NO_MEMORY)
         return status;
-    if (status != DTI_OK || limit.class == DTI_CLASS_NAN ||
-        (limit.negative && limit.class != DTI_CLASS_ZERO))
+    if (status != DTI_OK || limit.kind == DTI_CLASS_NAN ||
+        (limit.negative && limit.kind != DTI_CLASS_ZERO))
         return refuse("--max-abs takes a nonnegative number", text, strlen(text), reterr);
     status = add_check(job, kind, text, &assertion, reterr);
     if (status == DTI_OK)
@@ -501,8 +502,7 @@ static enum dti_status read_bound(const char *option, const char *text, const ch
         dti_encode(dti_format_get(DTI_FP64), &value, &nearest, 0, &outcome);
         memcpy(&bound, &outcome.code, sizeof bound);
     }
-    if (status != DTI_OK || value.class == DTI_CLASS_NAN || bound > most ||
-        (bound < 0 && !negative))
+    if (status != DTI_OK || value.kind == DTI_CLASS_NAN || bound > most || (bound < 0 && !negative))
         return dti_fail_word(reterr, DTI_USAGE, text, strlen(text), "--%s takes %s; got %s", option,
                              takes, DTI_QUOTED(text, strlen(text)));
     *ret = bound;
@@ -555,7 +555,7 @@ static enum dti_status add_losses(struct check_job *job, struct dti_error *reter
 }
 
 static enum dti_status check_init(struct check_job *ret, const struct check_args *args,
-                                  struct dti_context *cx, struct dti_error *reterr)
+                                  struct dti_command_context *cx, struct dti_error *reterr)
 {
     const bool others = args->no_nan || args->no_inf || args->fits || args->dtype ||
                         args->max_abs || args->shape || args->digest || args->as || args->pickle;
@@ -713,7 +713,7 @@ static const struct dti_check_report *next_report(void *context)
 
 static enum dti_status check_files(struct check_files *files, struct dti_error *reterr)
 {
-    struct dti_context *const cx = files->job.cx;
+    struct dti_command_context *const cx = files->job.cx;
     const struct dti_check_answer answer = {
         .next = next_report,
         .context = files,
@@ -732,7 +732,7 @@ static enum dti_status check_files(struct check_files *files, struct dti_error *
         if (!cx->quiet)
             files->status = show(cx, report, files->count > 1, &files->error);
         if (files->status == DTI_OK)
-            files->status = dti_context_turn(cx, &files->error);
+            files->status = dti_command_context_turn(cx, &files->error);
     }
     if (files->status != DTI_OK)
         *reterr = files->error;
@@ -740,7 +740,7 @@ static enum dti_status check_files(struct check_files *files, struct dti_error *
 }
 
 static enum dti_status run_check(const void *args, char **operands, int operand_count,
-                                 struct dti_context *cx, struct dti_error *reterr)
+                                 struct dti_command_context *cx, struct dti_error *reterr)
 {
     if (operand_count == 0)
         return dti_fail(reterr, DTI_USAGE,

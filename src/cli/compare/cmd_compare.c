@@ -26,7 +26,7 @@ struct compare_args {
 /* Points into itself: it must not be copied. */
 struct compare_job {
     const struct compare_args *args;
-    const struct dti_context *cx;
+    const struct dti_command_context *cx;
     struct dti_file_source source;
     struct dti_file_bar bar;
     struct dti_compare compare;
@@ -370,7 +370,7 @@ static enum dti_status show(const struct compare_job *job, struct dti_error *ret
 {
     const struct compare_args *const args = job->args;
     struct compare_view view = {
-        .job = job, .compare = &job->compare, .line = dti_context_line(job->cx)};
+        .job = job, .compare = &job->compare, .line = dti_command_context_line(job->cx)};
     view.limit = args->top_given ? args->top : job->cx->verbose ? UINT64_MAX : SHOWN;
     view.rows =
         dti_malloc((job->compare.result_count + 1) * sizeof(const struct dti_compare_result *));
@@ -403,8 +403,8 @@ static enum dti_status read_bound(const char *option, const char *text,
     const enum dti_status status = dti_value_parse(&value, text, strlen(text), reterr);
     if (status == DTI_NO_MEMORY)
         return status;
-    if (status == DTI_OK && value.class != DTI_CLASS_NAN &&
-        !(value.negative && value.class != DTI_CLASS_ZERO)) {
+    if (status == DTI_OK && value.kind != DTI_CLASS_NAN &&
+        !(value.negative && value.kind != DTI_CLASS_ZERO)) {
         value.negative = false;
         dti_encode(dti_format_get(DTI_FP64), &value, &nearest, 0, &outcome);
         ret->given = true;
@@ -471,8 +471,8 @@ static enum dti_status open_files(struct compare_job *job, char **operands,
 }
 
 static enum dti_status compare_init(struct compare_job *ret, const struct compare_args *args,
-                                    const struct dti_context *cx, char **operands, int count,
-                                    struct dti_error *reterr)
+                                    const struct dti_command_context *cx, char **operands,
+                                    int count, struct dti_error *reterr)
 {
     *ret = (struct compare_job){
         .args = args,
@@ -523,7 +523,7 @@ static const struct dti_option options[] = {
 };
 
 /* One document, or with JSON Lines one per pair and one for the totals. */
-static enum dti_status write_documents(struct dti_compare *compare, struct dti_context *cx,
+static enum dti_status write_documents(struct dti_compare *compare, struct dti_command_context *cx,
                                        struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
@@ -537,7 +537,7 @@ static enum dti_status write_documents(struct dti_compare *compare, struct dti_c
 }
 
 static enum dti_status run_compare(const void *args, char **operands, int operand_count,
-                                   struct dti_context *cx, struct dti_error *reterr)
+                                   struct dti_command_context *cx, struct dti_error *reterr)
 {
     struct compare_job job;
     enum dti_status status = compare_init(&job, args, cx, operands, operand_count, reterr);

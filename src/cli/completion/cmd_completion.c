@@ -25,7 +25,7 @@ const struct dti_choice dti_completion_shells[] = {
 };
 
 static enum dti_status run_completion(const void *args, char **operands, int operand_count,
-                                      struct dti_context *cx, struct dti_error *reterr)
+                                      struct dti_command_context *cx, struct dti_error *reterr)
 {
     char list[DTI_CHOICES_SIZE];
     (void)args;

@@ -10,8 +10,8 @@
 #include "bench/measure/bench_table.h"
 #include "cli/completion/shells.h"
 #include "containers/container.h"
+#include "core/dtype/dtype.h"
 #include "devices/machine/architecture.h"
-#include "dtinfo/dtype.h"
 #include "files/dequant/logical_tensors.h"
 #include "io/net/remote.h"
 #include "kernels/gguf/gguf_kernel.h"
@@ -347,7 +347,7 @@ static struct state read_words(char **words, int count)
 }
 
 static enum dti_status run_complete(const void *args, char **operands, int operand_count,
-                                    struct dti_context *cx, struct dti_error *reterr)
+                                    struct dti_command_context *cx, struct dti_error *reterr)
 {
     (void)args, (void)reterr;
     const char *const word = operand_count > 0 ? operands[operand_count - 1] : "";

@@ -100,14 +100,14 @@ static const struct conversion conversions[] = {
 #include "answers/rows.h"
 
 static enum dti_status run_introspect(const void *args, char **operands, int operand_count,
-                                      struct dti_context *cx, struct dti_error *reterr)
+                                      struct dti_command_context *cx, struct dti_error *reterr)
 {
     (void)args, (void)operands, (void)operand_count;
     return DTI_ANSWER(cx, introspect, NULL, reterr);
 }
 
 static enum dti_status run_schema(const void *args, char **operands, int operand_count,
-                                  struct dti_context *cx, struct dti_error *reterr)
+                                  struct dti_command_context *cx, struct dti_error *reterr)
 {
     (void)args, (void)operands, (void)operand_count;
     dti_json_begin_plain(cx->json);

@@ -46,7 +46,8 @@ static bool has_column(enum dti_dtype dtype)
 }
 
 /* "other dtypes: fp8_e4m3fnuz (CDNA 3)": facts without a column. */
-static void put_other_dtypes(const struct dti_arch_answer *answer, const struct dti_context *cx)
+static void put_other_dtypes(const struct dti_arch_answer *answer,
+                             const struct dti_command_context *cx)
 {
     for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++) {
         const enum dti_dtype dtype = (enum dti_dtype)id;
@@ -60,7 +61,7 @@ static void put_other_dtypes(const struct dti_arch_answer *answer, const struct 
 }
 
 static enum dti_status put_matrix(const struct dti_arch_answer *answer,
-                                  const struct dti_context *cx, struct dti_error *reterr)
+                                  const struct dti_command_context *cx, struct dti_error *reterr)
 {
     struct dti_table *const table = dti_table_new(1 + dti_capability_dtype_count);
     dti_table_heads(table, "9675886722473"); /* fp6 columns are dropped first, then int4 and fp4 */
@@ -132,9 +133,9 @@ static void support_cells(struct dti_table *table, const struct dti_arch_answer 
 
 static enum dti_status put_detail(const struct dti_arch_answer *answer,
                                   const struct dti_architecture *architecture,
-                                  const struct dti_context *cx, struct dti_error *reterr)
+                                  const struct dti_command_context *cx, struct dti_error *reterr)
 {
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     dti_line_put(&line, DTI_STYLE_BOLD, architecture->name);
     dti_line_print(&line, DTI_STYLE_PLAIN, "   %s",
                    dti_architecture_groups[architecture->group].name);
@@ -150,8 +151,8 @@ static enum dti_status put_detail(const struct dti_arch_answer *answer,
 }
 
 static enum dti_status put_summary(const struct dti_arch_answer *answer,
-                                   const struct dti_format *format, const struct dti_context *cx,
-                                   struct dti_error *reterr)
+                                   const struct dti_format *format,
+                                   const struct dti_command_context *cx, struct dti_error *reterr)
 {
     bool any = false, failed = false;
     dti_put_line(cx, DTI_STYLE_BOLD, 0, "%s", format->name);
@@ -174,7 +175,7 @@ static enum dti_status put_summary(const struct dti_arch_answer *answer,
 }
 
 static enum dti_status put_supports(const struct dti_arch_answer *answer,
-                                    const struct dti_context *cx, struct dti_error *reterr)
+                                    const struct dti_command_context *cx, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < answer->dtype_count && status == DTI_OK; i++)
@@ -194,7 +195,7 @@ static enum dti_status put_supports(const struct dti_arch_answer *answer,
 }
 
 /* -q: one name per line; with dtypes, those that support all of them. */
-static void put_names(const struct dti_arch_answer *answer, const struct dti_context *cx)
+static void put_names(const struct dti_arch_answer *answer, const struct dti_command_context *cx)
 {
     for (size_t i = 0; i < answer->count; i++) {
         bool all = true;
@@ -207,8 +208,8 @@ static void put_names(const struct dti_arch_answer *answer, const struct dti_con
     }
 }
 
-enum dti_status dti_arch_human(const struct dti_context *cx, const struct dti_arch_answer *answer,
-                               struct dti_error *reterr)
+enum dti_status dti_arch_human(const struct dti_command_context *cx,
+                               const struct dti_arch_answer *answer, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     if (cx->quiet)

@@ -267,10 +267,10 @@ static void gpu_details(struct dti_table *table, const struct dti_gpu_facts *gpu
 
 enum { INDENT = 8, WIDTH_LEAST = 40 };
 
-static void put_device(const struct dti_context *cx, const char *id, const char *what,
+static void put_device(const struct dti_command_context *cx, const char *id, const char *what,
                        const char *text)
 {
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     dti_line_put(&line, DTI_STYLE_BOLD, id);
     dti_line_to(&line, INDENT);
     dti_line_text(&line, what);
@@ -317,10 +317,11 @@ static void cache_facts(struct dti_buffer *text, const struct dti_machine *machi
 }
 
 /* The instruction sets that determine the support of dtypes, as many per line as fit. */
-static void put_instructions(const struct dti_devices_answer *answer, const struct dti_context *cx)
+static void put_instructions(const struct dti_devices_answer *answer,
+                             const struct dti_command_context *cx)
 {
     const size_t width = cx->width > WIDTH_LEAST ? (size_t)cx->width : WIDTH_LEAST;
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     bool any = false;
     for (unsigned i = 0; i < DTI_INSTRUCTION_COUNT; i++) {
         const enum dti_instruction instruction = (enum dti_instruction)i;
@@ -329,7 +330,7 @@ static void put_instructions(const struct dti_devices_answer *answer, const stru
             continue;
         if (any && line.column + 1 + strlen(name) > width) {
             dti_line_end(&line);
-            line = dti_context_line(cx);
+            line = dti_command_context_line(cx);
             any = false;
         }
         if (any)
@@ -344,7 +345,7 @@ static void put_instructions(const struct dti_devices_answer *answer, const stru
 }
 
 static enum dti_status put_cpu(const struct dti_devices_answer *answer,
-                               const struct dti_context *cx, struct dti_error *reterr)
+                               const struct dti_command_context *cx, struct dti_error *reterr)
 {
     struct dti_buffer text, caches;
     dti_buffer_init(&text);
@@ -387,7 +388,7 @@ static void gpu_facts(struct dti_buffer *text, const struct dti_devices_answer *
 }
 
 static enum dti_status put_gpus(const struct dti_devices_answer *answer,
-                                const struct dti_context *cx, struct dti_error *reterr)
+                                const struct dti_command_context *cx, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     struct dti_buffer text;
@@ -424,7 +425,7 @@ static void put_letter(struct dti_table *table, struct dti_devices_cell cell)
 }
 
 static enum dti_status put_matrix(const struct dti_devices_answer *answer,
-                                  const struct dti_context *cx, struct dti_error *reterr)
+                                  const struct dti_command_context *cx, struct dti_error *reterr)
 {
     struct dti_table *const table = dti_table_new(1 + dti_capability_dtype_count);
     dti_table_heads(table, "");
@@ -446,10 +447,10 @@ static enum dti_status put_matrix(const struct dti_devices_answer *answer,
 }
 
 static enum dti_status put_page(const struct dti_devices_answer *answer,
-                                const struct dti_context *cx, struct dti_error *reterr)
+                                const struct dti_command_context *cx, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     bool is_known = !answer->shows_cpu || dti_devices_cpu_cell(&answer->machine, DTI_FP64).known;
     for (size_t i = answer->first_gpu; i < answer->gpu_end; i++)
         is_known = is_known && dti_devices_gpu_cell(&answer->list.gpus[i], DTI_FP64).known;
@@ -504,7 +505,7 @@ static const struct dti_option options[] = {
 };
 
 /* -q: the best device alone, for scripts. */
-static enum dti_status show(const struct dti_devices_answer *answer, struct dti_context *cx,
+static enum dti_status show(const struct dti_devices_answer *answer, struct dti_command_context *cx,
                             struct dti_error *reterr)
 {
     if (cx->output != DTI_OUTPUT_HUMAN)
@@ -519,8 +520,8 @@ static enum dti_status show(const struct dti_devices_answer *answer, struct dti_
     return DTI_OK;
 }
 
-static enum dti_status find_devices(const struct dti_devices_request *args, struct dti_context *cx,
-                                    struct dti_error *reterr)
+static enum dti_status find_devices(const struct dti_devices_request *args,
+                                    struct dti_command_context *cx, struct dti_error *reterr)
 {
     struct dti_devices_request request = *args;
     struct dti_devices_answer *answer;
@@ -537,7 +538,7 @@ static enum dti_status find_devices(const struct dti_devices_request *args, stru
 /* dtypes, dtype_count: of --supports. */
 static enum dti_status find_architectures(char **operands, int operand_count,
                                           const struct dti_dtype_operand *dtypes,
-                                          size_t dtype_count, struct dti_context *cx,
+                                          size_t dtype_count, struct dti_command_context *cx,
                                           struct dti_error *reterr)
 {
     struct dti_arch_answer answer = {.names = operands,
@@ -577,7 +578,7 @@ static enum dti_status check_architectures(const struct devices_args *args, char
 }
 
 static enum dti_status run_devices(const void *args, char **operands, int operand_count,
-                                   struct dti_context *cx, struct dti_error *reterr)
+                                   struct dti_command_context *cx, struct dti_error *reterr)
 {
     const struct devices_args *const own = args;
     char *words[] = {(char *)(uintptr_t)own->supports};

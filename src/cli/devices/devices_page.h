@@ -9,8 +9,8 @@
 #include "cli/shell/command.h"
 
 /* arch_human.c: --arch and --supports. */
-enum dti_status dti_arch_human(const struct dti_context *cx, const struct dti_arch_answer *answer,
-                               struct dti_error *reterr);
+enum dti_status dti_arch_human(const struct dti_command_context *cx,
+                               const struct dti_arch_answer *answer, struct dti_error *reterr);
 /* The head of a dtype's column, "e4m3fn" for fp8_e4m3fn. */
 const char *dti_devices_column(enum dti_dtype dtype);
 

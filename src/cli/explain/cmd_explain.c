@@ -20,7 +20,7 @@ struct explain_args {
 /* Points into itself: it must not be copied. */
 struct explain_job {
     const struct explain_args *args;
-    const struct dti_context *cx;
+    const struct dti_command_context *cx;
     struct dti_file_source source;
     struct dti_file_bar bar;
     struct dti_explain explain;
@@ -255,7 +255,7 @@ static void put_all(struct explain_view *view)
 static enum dti_status show(const struct explain_job *job, struct dti_error *reterr)
 {
     struct explain_view view = {
-        .job = job, .explain = &job->explain, .line = dti_context_line(job->cx)};
+        .job = job, .explain = &job->explain, .line = dti_command_context_line(job->cx)};
     if (!make_groups(&view))
         return dti_no_memory(reterr);
     put_verdict(&view);
@@ -298,8 +298,8 @@ static enum dti_status open_files(struct explain_job *job, char **operands,
 }
 
 static enum dti_status explain_init(struct explain_job *ret, const struct explain_args *args,
-                                    const struct dti_context *cx, char **operands, int count,
-                                    struct dti_error *reterr)
+                                    const struct dti_command_context *cx, char **operands,
+                                    int count, struct dti_error *reterr)
 {
     *ret = (struct explain_job){
         .args = args,
@@ -322,7 +322,7 @@ static const struct dti_option options[] = {
 };
 
 static enum dti_status run_explain(const void *args, char **operands, int operand_count,
-                                   struct dti_context *cx, struct dti_error *reterr)
+                                   struct dti_command_context *cx, struct dti_error *reterr)
 {
     struct explain_job job;
     enum dti_status status = explain_init(&job, args, cx, operands, operand_count, reterr);

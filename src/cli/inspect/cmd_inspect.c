@@ -70,7 +70,7 @@ static const struct dti_option options[] = {
 /* One run over all operands. */
 struct inspect_job {
     const struct inspect_args *args;
-    struct dti_context *cx;
+    struct dti_command_context *cx;
     struct dti_file_source source;
     struct dti_file_bar bar;
     struct dti_inspect_request request;
@@ -89,8 +89,9 @@ struct inspect_job {
     enum dti_status first; /* status of the errors reported so far */
 };
 
-static enum dti_status check_options(const struct inspect_args *args, const struct dti_context *cx,
-                                     int operands, struct dti_error *reterr)
+static enum dti_status check_options(const struct inspect_args *args,
+                                     const struct dti_command_context *cx, int operands,
+                                     struct dti_error *reterr)
 {
     const bool json = cx->output != DTI_OUTPUT_HUMAN;
     const char *const reading = dti_option_given(options, args, "stats saturation as histogram");
@@ -188,7 +189,7 @@ static const struct dti_inspect_file *next_file(void *context)
 
 static enum dti_status show_files(struct inspect_job *job, struct dti_error *reterr)
 {
-    const struct dti_context *const cx = job->cx;
+    const struct dti_command_context *const cx = job->cx;
     const struct inspect_view view = {.cx = cx,
                                       .report = &job->report,
                                       .tree = job->args->tree,
@@ -204,7 +205,7 @@ static enum dti_status show_files(struct inspect_job *job, struct dti_error *ret
                 (void)fputc('\n', cx->out);
             status = dti_inspect_human(&view, reterr);
             if (status == DTI_OK)
-                status = dti_context_turn(cx, reterr);
+                status = dti_command_context_turn(cx, reterr);
         }
     }
     return status;
@@ -239,7 +240,7 @@ static enum dti_status write_lines(struct inspect_job *job, const struct dti_ins
 
 static enum dti_status inspect(struct inspect_job *job, struct dti_error *reterr)
 {
-    struct dti_context *const cx = job->cx;
+    struct dti_command_context *const cx = job->cx;
     const bool lines = cx->output == DTI_OUTPUT_JSONL;
     const struct dti_inspect_answer answer = {
         .request = &job->request,
@@ -292,7 +293,7 @@ static enum dti_status gather(struct inspect_job *job, struct dti_error *reterr)
 }
 
 static enum dti_status run_inspect(const void *args, char **operands, int operand_count,
-                                   struct dti_context *cx, struct dti_error *reterr)
+                                   struct dti_command_context *cx, struct dti_error *reterr)
 {
     struct inspect_job *const job = dti_calloc(1, sizeof *job);
     if (!job)

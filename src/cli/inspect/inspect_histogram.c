@@ -8,7 +8,7 @@
 #include "cli/inspect/inspect_view.h"
 #include "cli/shared/human.h"
 #include "cli/shared/tensor_cells.h"
-#include "dtinfo/limits.h"
+#include "core/dtype/limits.h"
 #include "report/picture.h"
 
 enum { ROWS = 30, BAR_LEAST = 10, BAR_MOST = 60 };
@@ -176,7 +176,7 @@ static void row_cells(struct dti_table *table, const struct picture *picture, in
 
 static enum dti_status put_bars(const struct picture *picture, struct dti_error *reterr)
 {
-    const struct dti_context *const cx = picture->view->cx;
+    const struct dti_command_context *const cx = picture->view->cx;
     struct dti_table *const table = dti_table_new(3 + DTI_STATS_RANGES);
     const int32_t end = row_of(picture, picture->first);
     dti_table_right(table, 1);
@@ -202,7 +202,7 @@ static void share_cell(struct dti_table *table, uint64_t count, uint64_t all)
                         dti_human_share(share, count, all));
 }
 
-static enum dti_status put_losses(const struct dti_context *cx,
+static enum dti_status put_losses(const struct dti_command_context *cx,
                                   const struct dti_inspect_figures *figures,
                                   struct dti_error *reterr)
 {
@@ -222,7 +222,7 @@ enum dti_status dti_inspect_draw(const struct inspect_view *view,
                                  const struct dti_tensor *tensor, struct dti_error *reterr)
 {
     struct picture picture = {.view = view, .histogram = figures->histogram};
-    struct dti_line line = dti_context_line(view->cx);
+    struct dti_line line = dti_command_context_line(view->cx);
     (void)fputc('\n', view->cx->out);
     if (tensor && !dti_name_put(&line, DTI_STYLE_BOLD, tensor->name, tensor->name_length))
         return dti_no_memory(reterr);

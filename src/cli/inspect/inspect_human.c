@@ -187,7 +187,7 @@ static void limit_cells(struct dti_table *table, const struct dti_code_limits *l
 static enum dti_status put_saturation(const struct inspect_view *view, struct dti_error *reterr)
 {
     const struct dti_inspect_report *const report = view->report;
-    struct dti_line line = dti_context_line(view->cx);
+    struct dti_line line = dti_command_context_line(view->cx);
     if (report->limited_count == 0) {
         dti_line_text(&line, "  no quantized tensor has codes to be counted\n");
         return DTI_OK;
@@ -264,7 +264,7 @@ static enum dti_status put_head(const struct inspect_view *view, struct dti_erro
     const struct dti_inspect_report *const report = view->report;
     const struct dti_container *const container = report->container;
     const char *const path = container->path, *const version = container->version;
-    struct dti_line line = dti_context_line(view->cx);
+    struct dti_line line = dti_command_context_line(view->cx);
     char text[DTI_TEXT_SIZE];
     bool whole = true;
     if (strcmp(path, "-") == 0)
@@ -340,7 +340,7 @@ static enum dti_status put_groups(const struct inspect_view *view, struct dti_er
 /* One or more lines with a label. */
 static struct dti_line labelled(const struct inspect_view *view, const char *label)
 {
-    struct dti_line line = dti_context_line(view->cx);
+    struct dti_line line = dti_command_context_line(view->cx);
     dti_line_print(&line, DTI_STYLE_DIM, "  %s", label);
     dti_line_to(&line, LABEL);
     return line;
@@ -475,7 +475,7 @@ static void put_entries(const struct inspect_view *view, struct taken *taken)
     const size_t count =
         !all && container->metadata_count > KEYS ? KEYS : container->metadata_count;
     const size_t keys = key_columns(container, count, taken);
-    struct dti_line line = dti_context_line(view->cx);
+    struct dti_line line = dti_command_context_line(view->cx);
     if (count == 0)
         return;
     dti_line_put(&line, DTI_STYLE_DIM, "  metadata\n");
@@ -507,7 +507,7 @@ static enum dti_status put_metadata(const struct inspect_view *view, struct dti_
 
 static void put_note(const struct inspect_view *view, const char *text)
 {
-    struct dti_line line = dti_context_line(view->cx);
+    struct dti_line line = dti_command_context_line(view->cx);
     dti_line_text(&line, "  note: ");
     dti_line_print(&line, DTI_STYLE_WARN, "%s\n", text);
 }
@@ -532,7 +532,7 @@ static void put_notes(const struct inspect_view *view)
     const struct dti_inspect_report *const report = view->report;
     const struct dti_container *const container = report->container;
     const bool one = report->unread == 1;
-    struct dti_line line = dti_context_line(view->cx);
+    struct dti_line line = dti_command_context_line(view->cx);
     struct dti_inspect_note note;
     for (size_t i = 0; dti_inspect_note(&note, report, i); i++)
         put_note(view, note.message);
@@ -568,7 +568,7 @@ static void put_hidden(const struct inspect_view *view)
     const struct dti_inspect_report *const report = view->report;
     const size_t hidden = report->hidden_count;
     const bool reads = report->figures && report->scanned_count < report->selected_count;
-    struct dti_line line = dti_context_line(view->cx);
+    struct dti_line line = dti_command_context_line(view->cx);
     if (hidden > 0)
         dti_line_print(&line, DTI_STYLE_DIM, "  ... and %zu more tensor%s, not %s\n", hidden,
                        hidden == 1 ? "" : "s", reads ? "read" : "shown");

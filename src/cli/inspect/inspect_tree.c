@@ -517,7 +517,7 @@ static void put_branches(struct printer *p)
     }
 }
 
-static enum dti_status print(const struct dti_context *cx, const struct inspect_tree *tree,
+static enum dti_status print(const struct dti_command_context *cx, const struct inspect_tree *tree,
                              struct dti_error *reterr)
 {
     struct printer p = {

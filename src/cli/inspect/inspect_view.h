@@ -9,7 +9,7 @@
 #include "report/table.h"
 
 struct inspect_view {
-    const struct dti_context *cx;
+    const struct dti_command_context *cx;
     const struct dti_inspect_report *report;
     bool tree, all_metadata, packing_given;
 };

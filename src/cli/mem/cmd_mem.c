@@ -409,7 +409,7 @@ static enum dti_status gather(struct mem_job *job, char **operands, int operand_
 }
 
 static enum dti_status run_mem(const void *args, char **operands, int operand_count,
-                               struct dti_context *cx, struct dti_error *reterr)
+                               struct dti_command_context *cx, struct dti_error *reterr)
 {
     struct mem_job *const job = dti_calloc(1, sizeof *job);
     if (!job)

@@ -8,10 +8,10 @@
 #include "cli/shared/tensor_cells.h"
 
 /* "cache of a llama model: 32768 tokens x 4 sequences" */
-static enum dti_status put_title(const struct dti_context *cx, const struct dti_mem_cache *cache,
-                                 struct dti_error *reterr)
+static enum dti_status put_title(const struct dti_command_context *cx,
+                                 const struct dti_mem_cache *cache, struct dti_error *reterr)
 {
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     const struct dti_kv_model *const model = &cache->model;
     dti_line_text(&line, "cache of a model of type ");
     if (!dti_line_safe(&line, DTI_STYLE_BOLD, model->type, strlen(model->type)))
@@ -29,8 +29,8 @@ static enum dti_status put_title(const struct dti_context *cx, const struct dti_
 }
 
 /* With -v: what each layer keeps, and the product. */
-static enum dti_status put_layers(const struct dti_context *cx, const struct dti_mem_cache *cache,
-                                  struct dti_error *reterr)
+static enum dti_status put_layers(const struct dti_command_context *cx,
+                                  const struct dti_mem_cache *cache, struct dti_error *reterr)
 {
     struct dti_table *const table = dti_table_titled("keeps|dtype|bytes>|rule", "");
     char text[DTI_MEM_RULE];
@@ -46,7 +46,7 @@ static enum dti_status put_layers(const struct dti_context *cx, const struct dti
     return dti_put_table(cx, table, 2, reterr);
 }
 
-static void put_notes(const struct dti_context *cx, const struct dti_mem_cache *cache)
+static void put_notes(const struct dti_command_context *cx, const struct dti_mem_cache *cache)
 {
     const struct dti_kv_model *const model = &cache->model;
     char text[2 * DTI_MEM_RULE];
@@ -71,8 +71,8 @@ static void put_notes(const struct dti_context *cx, const struct dti_mem_cache *
     }
 }
 
-static enum dti_status put_sizes(const struct dti_context *cx, const struct dti_mem_cache *cache,
-                                 struct dti_error *reterr)
+static enum dti_status put_sizes(const struct dti_command_context *cx,
+                                 const struct dti_mem_cache *cache, struct dti_error *reterr)
 {
     bool states = false;
     for (size_t i = 0; i < cache->size_count; i++)
@@ -91,10 +91,10 @@ static enum dti_status put_sizes(const struct dti_context *cx, const struct dti_
 }
 
 /* Weights and cache together. */
-static enum dti_status put_totals(const struct dti_context *cx, const struct dti_mem *mem,
+static enum dti_status put_totals(const struct dti_command_context *cx, const struct dti_mem *mem,
                                   struct dti_error *reterr)
 {
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     struct dti_table *const table =
         dti_table_titled("weights|cache|bytes>|binary>|decimal>|", "987658");
     for (size_t i = 0; i < mem->cache->total_count; i++) {
@@ -111,7 +111,7 @@ static enum dti_status put_totals(const struct dti_context *cx, const struct dti
     return dti_put_table(cx, table, 2, reterr);
 }
 
-enum dti_status dti_mem_cache_human(const struct dti_context *cx, const struct dti_mem *mem,
+enum dti_status dti_mem_cache_human(const struct dti_command_context *cx, const struct dti_mem *mem,
                                     struct dti_error *reterr)
 {
     const struct dti_mem_cache *const cache = mem->cache;

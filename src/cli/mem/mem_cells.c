@@ -7,9 +7,9 @@
 #include "cli/shared/human.h"
 #include "cli/shared/tensor_cells.h"
 
-void dti_mem_put_note(const struct dti_context *cx, const char *text)
+void dti_mem_put_note(const struct dti_command_context *cx, const char *text)
 {
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     dti_line_text(&line, "  ");
     dti_line_print(&line, DTI_STYLE_DIM, "%s\n", text);
 }

@@ -22,10 +22,10 @@ static bool counts_devices(const struct dti_mem *mem)
 }
 
 /* The limit of --fit and what does not count. */
-static void put_capacity(const struct dti_context *cx, const struct dti_mem *mem)
+static void put_capacity(const struct dti_command_context *cx, const struct dti_mem *mem)
 {
     const struct dti_mem_capacity *const capacity = &mem->capacity;
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     char text[DTI_TEXT_SIZE], all[DTI_TEXT_SIZE];
     if (!capacity->asked)
         return;
@@ -93,7 +93,7 @@ static void put_amount(struct dti_line *line, const struct dti_mem *mem,
 }
 
 /* With -v: the tensors, and the size of each in the requested dtypes. */
-static enum dti_status put_tensors(const struct dti_context *cx, const struct dti_mem *mem,
+static enum dti_status put_tensors(const struct dti_command_context *cx, const struct dti_mem *mem,
                                    const struct dti_mem_operand *operand, struct dti_error *reterr)
 {
     const size_t asked = mem->ladder || mem->train ? 0 : mem->size_count;
@@ -127,10 +127,10 @@ static enum dti_status put_tensors(const struct dti_context *cx, const struct dt
     return dti_put_table(cx, table, 2, reterr);
 }
 
-static enum dti_status put_operands(const struct dti_context *cx, const struct dti_mem *mem,
+static enum dti_status put_operands(const struct dti_command_context *cx, const struct dti_mem *mem,
                                     struct dti_error *reterr)
 {
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < mem->operand_count && status == DTI_OK; i++) {
         const struct dti_mem_operand *const operand = &mem->operands[i];
@@ -191,7 +191,7 @@ static void cell_product(struct dti_table *table, const struct dti_mem *mem,
     }
 }
 
-static enum dti_status put_sizes(const struct dti_context *cx, const struct dti_mem *mem,
+static enum dti_status put_sizes(const struct dti_command_context *cx, const struct dti_mem *mem,
                                  struct dti_error *reterr)
 {
     char text[DTI_TEXT_SIZE], titles[128], ranks[16];
@@ -295,7 +295,7 @@ static struct dti_table *trainings_of(const struct dti_mem *mem)
     return table;
 }
 
-static enum dti_status put_rule(const struct dti_context *cx, const struct dti_mem *mem,
+static enum dti_status put_rule(const struct dti_command_context *cx, const struct dti_mem *mem,
                                 struct dti_error *reterr)
 {
     struct dti_buffer text;
@@ -309,7 +309,7 @@ static enum dti_status put_rule(const struct dti_context *cx, const struct dti_m
 }
 
 /* The defaults used, and what is not counted. */
-static void put_notes(const struct dti_context *cx, const struct dti_mem *mem)
+static void put_notes(const struct dti_command_context *cx, const struct dti_mem *mem)
 {
     bool master = false, eight = false;
     for (size_t i = 0; i < mem->training_count; i++) {
@@ -327,8 +327,8 @@ static void put_notes(const struct dti_context *cx, const struct dti_mem *mem)
     dti_mem_put_note(cx, "not counted: activations, temporary buffers, framework overhead");
 }
 
-static enum dti_status put_trainings(const struct dti_context *cx, const struct dti_mem *mem,
-                                     struct dti_error *reterr)
+static enum dti_status put_trainings(const struct dti_command_context *cx,
+                                     const struct dti_mem *mem, struct dti_error *reterr)
 {
     const bool one = mem->training_count == 1;
     enum dti_status status = dti_put_table(cx, one ? parts_of(mem) : trainings_of(mem), 2, reterr);
@@ -340,7 +340,7 @@ static enum dti_status put_trainings(const struct dti_context *cx, const struct 
 }
 
 /* -q: only the bytes, one per line; with --fit the names of what fits. */
-static void put_answers(const struct dti_context *cx, const struct dti_mem *mem)
+static void put_answers(const struct dti_command_context *cx, const struct dti_mem *mem)
 {
     for (size_t i = 0; mem->cache && i < mem->cache->total_count; i++) {
         const struct dti_mem_total *const total = &mem->cache->totals[i];
@@ -373,7 +373,7 @@ static void put_answers(const struct dti_context *cx, const struct dti_mem *mem)
     }
 }
 
-enum dti_status dti_mem_human(const struct dti_context *cx, const struct dti_mem *mem,
+enum dti_status dti_mem_human(const struct dti_command_context *cx, const struct dti_mem *mem,
                               struct dti_error *reterr)
 {
     if (cx->quiet) {

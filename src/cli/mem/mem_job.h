@@ -20,7 +20,7 @@ struct mem_args {
 
 struct mem_job {
     const struct mem_args *args;
-    const struct dti_context *cx;
+    const struct dti_command_context *cx;
     struct dti_file_source source;
     struct dti_mem mem;
     struct dti_mem_cache cache;
@@ -42,17 +42,17 @@ enum dti_status dti_mem_sum_cache(struct mem_job *job, struct dti_error *reterr)
 /* Whether a word is a configuration: the path of a config.json. */
 bool dti_mem_is_config(const char *word);
 /* mem_cache_human.c: a table of the cache, and one of it with the weights. */
-enum dti_status dti_mem_cache_human(const struct dti_context *cx, const struct dti_mem *mem,
+enum dti_status dti_mem_cache_human(const struct dti_command_context *cx, const struct dti_mem *mem,
                                     struct dti_error *reterr);
 
 /* mem_cells.c: a line below a table; three cells: bytes, in powers of two, in powers of ten; "fits,
  * 1.00 GiB left" or nothing. */
-void dti_mem_put_note(const struct dti_context *cx, const char *text);
+void dti_mem_put_note(const struct dti_command_context *cx, const char *text);
 void dti_mem_cell_bytes(struct dti_table *table, uint64_t bytes);
 void dti_mem_cell_verdict(struct dti_table *table, const struct dti_mem *mem,
                           const struct dti_mem_verdict *verdict);
 
-enum dti_status dti_mem_human(const struct dti_context *cx, const struct dti_mem *mem,
+enum dti_status dti_mem_human(const struct dti_command_context *cx, const struct dti_mem *mem,
                               struct dti_error *reterr);
 
 #endif

@@ -20,7 +20,7 @@ static bool is_files(const struct quant_args *args, char **operands, int count)
 }
 
 static enum dti_status run_quant(const void *all_args, char **operands, int count,
-                                 struct dti_context *cx, struct dti_error *reterr)
+                                 struct dti_command_context *cx, struct dti_error *reterr)
 {
     const struct quant_args *const args = all_args;
     if (!is_files(args, operands, count))

@@ -24,9 +24,10 @@ enum { QUANT_TARGETS_MAX = 64 };
 /* quant_options.c: "int8" or "int8,mxfp4,...": looks them up and applies the options to each. An
  * option that no target takes is an error. Notes about names go to stderr. Free the list. The
  * targets point into themselves: do not copy them. */
-enum dti_status dti_quant_targets_read(const struct quant_args *args, const struct dti_context *cx,
-                                       const char *names, struct dti_quant_target **ret_list,
-                                       size_t *ret_count, struct dti_error *reterr);
+enum dti_status dti_quant_targets_read(const struct quant_args *args,
+                                       const struct dti_command_context *cx, const char *names,
+                                       struct dti_quant_target **ret_list, size_t *ret_count,
+                                       struct dti_error *reterr);
 
 /* quant_types.c: the dtype of a file, and those that --type gives to some tensors. Free it. */
 struct dti_quant_types {
@@ -36,7 +37,7 @@ struct dti_quant_types {
     size_t count;
 };
 enum dti_status dti_quant_types_read(struct dti_quant_types *ret, const struct quant_args *args,
-                                     const struct dti_context *cx, const char *dtype,
+                                     const struct dti_command_context *cx, const char *dtype,
                                      struct dti_error *reterr);
 void dti_quant_types_free(struct dti_quant_types *types);
 
@@ -56,18 +57,20 @@ const char *dti_quant_scale_words(const struct dti_quant_target *target,
                                   char buffer[QUANT_WORDS_SIZE]);
 
 /* quant_values.c: `quant VALUES... DTYPE`. */
-enum dti_status dti_quant_values(const struct quant_args *args, const struct dti_context *cx,
-                                 char **operands, int count, struct dti_error *reterr);
+enum dti_status dti_quant_values(const struct quant_args *args,
+                                 const struct dti_command_context *cx, char **operands, int count,
+                                 struct dti_error *reterr);
 /* quant_files.c: `quant FILE DTYPE -o OUT`, unless one of the next applies. */
-enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_context *cx,
+enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_command_context *cx,
                                char **operands, int count, struct dti_error *reterr);
 /* `quant FILE TYPE -o OUT.gguf`. The first function decides whether it is that: by the output's
  * name, or without an output by a type that only GGUF files hold. */
 bool dti_quant_is_gguf(const struct quant_args *args, char **operands, int count);
-enum dti_status dti_quant_gguf(const struct quant_args *args, const struct dti_context *cx,
+enum dti_status dti_quant_gguf(const struct quant_args *args, const struct dti_command_context *cx,
                                char **operands, int count, struct dti_error *reterr);
 /* `quant FILE DTYPE --dequant -o OUT`. */
-enum dti_status dti_quant_dequant(const struct quant_args *args, const struct dti_context *cx,
-                                  char **operands, int count, struct dti_error *reterr);
+enum dti_status dti_quant_dequant(const struct quant_args *args,
+                                  const struct dti_command_context *cx, char **operands, int count,
+                                  struct dti_error *reterr);
 
 #endif

@@ -325,7 +325,7 @@ static const struct dti_rewrite_command command = {
     .fails = fails,
 };
 
-enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_context *cx,
+enum dti_status dti_quant_file(const struct quant_args *args, const struct dti_command_context *cx,
                                char **operands, int count, struct dti_error *reterr)
 {
     struct quant_file file = {.args = args};
@@ -488,7 +488,7 @@ static enum dti_status read_recipe(struct gguf_job *gguf, const char *word,
     return DTI_OK;
 }
 
-enum dti_status dti_quant_gguf(const struct quant_args *args, const struct dti_context *cx,
+enum dti_status dti_quant_gguf(const struct quant_args *args, const struct dti_command_context *cx,
                                char **operands, int count, struct dti_error *reterr)
 {
     struct gguf_job *const gguf = dti_calloc(1, sizeof *gguf);
@@ -580,8 +580,9 @@ static enum dti_status check_target(const struct dti_rewrite_job *job, struct dt
                     format->name);
 }
 
-enum dti_status dti_quant_dequant(const struct quant_args *args, const struct dti_context *cx,
-                                  char **operands, int count, struct dti_error *reterr)
+enum dti_status dti_quant_dequant(const struct quant_args *args,
+                                  const struct dti_command_context *cx, char **operands, int count,
+                                  struct dti_error *reterr)
 {
     /* counts losses */
     const struct dti_policy_args policy = {.fail_on = args->fail_on ? DTI_FLAG_INEXACT : 0};

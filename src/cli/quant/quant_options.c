@@ -249,7 +249,7 @@ static enum dti_status check_range(const struct dti_recipe *recipe, struct dti_e
         if (!texts[i] || dti_value_parse(&ends[i], texts[i], strlen(texts[i]), &ignored) != DTI_OK)
             return DTI_OK;
         dti_fp32_value(dti_fp32_round(&ends[i]), &ends[i]);
-        if (ends[i].class > DTI_CLASS_FINITE)
+        if (ends[i].kind > DTI_CLASS_FINITE)
             return DTI_OK;
     }
     if (dti_value_compare(&ends[0], &ends[1]) <= 0)
@@ -259,7 +259,7 @@ static enum dti_status check_range(const struct dti_recipe *recipe, struct dti_e
 }
 
 struct targets {
-    const struct dti_context *cx;
+    const struct dti_command_context *cx;
     struct dti_quant_target *list;
     size_t count;
 };
@@ -277,9 +277,10 @@ static enum dti_status add_cast(void *context, const char *name, struct dti_erro
     return status;
 }
 
-enum dti_status dti_quant_targets_read(const struct quant_args *args, const struct dti_context *cx,
-                                       const char *names, struct dti_quant_target **ret_list,
-                                       size_t *ret_count, struct dti_error *reterr)
+enum dti_status dti_quant_targets_read(const struct quant_args *args,
+                                       const struct dti_command_context *cx, const char *names,
+                                       struct dti_quant_target **ret_list, size_t *ret_count,
+                                       struct dti_error *reterr)
 {
     enum dti_status status = check_options(args, reterr);
     if (status != DTI_OK)

@@ -78,7 +78,7 @@ static enum dti_status add_rules(struct dti_quant_types *types, const struct qua
 
 /* Reads distinct dtypes once: there may be many patterns. */
 static enum dti_status read_targets(struct dti_quant_types *types, const struct quant_args *args,
-                                    const struct dti_context *cx, char *names, size_t count,
+                                    const struct dti_command_context *cx, char *names, size_t count,
                                     struct dti_error *reterr)
 {
     const char **const words = dti_calloc(count + 1, sizeof(const char *));
@@ -121,7 +121,7 @@ static enum dti_status read_targets(struct dti_quant_types *types, const struct 
 }
 
 enum dti_status dti_quant_types_read(struct dti_quant_types *ret, const struct quant_args *args,
-                                     const struct dti_context *cx, const char *dtype,
+                                     const struct dti_command_context *cx, const char *dtype,
                                      struct dti_error *reterr)
 {
     struct dti_buffer names;

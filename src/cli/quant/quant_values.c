@@ -52,7 +52,7 @@ static void put_hexfloat(struct dti_line *line, uint32_t code)
     char text[DTI_TEXT_SIZE];
     struct dti_value value;
     dti_fp32_value(code, &value);
-    if (value.class != DTI_CLASS_FINITE)
+    if (value.kind != DTI_CLASS_FINITE)
         return;
     dti_spell_hexfloat(text, &value);
     label(line, "");
@@ -127,7 +127,7 @@ static void put_block(struct dti_line *line, const struct dti_quant_result *resu
     if (block->family != DTI_BLOCKS_NF) /* the scale's name */
         put_fp32(line, "amax", group->amax, NULL);
     label(line, "scale");
-    if (block->family == DTI_BLOCKS_MX && scale.class == DTI_CLASS_FINITE)
+    if (block->family == DTI_BLOCKS_MX && scale.kind == DTI_CLASS_FINITE)
         dti_line_print(line, DTI_STYLE_PLAIN, "2^%d = %s", (int)scale.exponent,
                        dti_human_fp32(text, dti_fp32_round(&scale)));
     else if (format->width == 32)
@@ -139,9 +139,9 @@ static void put_block(struct dti_line *line, const struct dti_quant_result *resu
     dti_spell_code(text, group->scale, format->width);
     dti_line_to(line, BITS_COLUMN);
     dti_line_text(line, text);
-    end(line, scale.class == DTI_CLASS_NAN
+    end(line, scale.kind == DTI_CLASS_NAN
                   ? "the block contains a NaN or an infinity, so all of it becomes NaN"
-              : scale.class == DTI_CLASS_INF
+              : scale.kind == DTI_CLASS_INF
                   ? "beyond the scale's dtype: the block becomes infinities and NaNs"
                   : dti_quant_scale_words(target, words));
     if (block->family == DTI_BLOCKS_NV && target->tensor_scale != DTI_TENSOR_SCALE_NONE)
@@ -201,8 +201,8 @@ static void put_element(struct dti_table *table, const struct dti_quant_facts *f
 enum { COLUMNS = 8, ROWS = 1024 };
 
 /* The elements of a group, ROWS at a time, as a stream may be long. */
-static bool put_elements(const struct dti_context *cx, const struct dti_quant_result *result,
-                         const struct dti_quant_group *group)
+static bool put_elements(const struct dti_command_context *cx,
+                         const struct dti_quant_result *result, const struct dti_quant_group *group)
 {
     const unsigned family = dti_quant_family(result->target);
     const char *const titles[COLUMNS] = {
@@ -247,12 +247,12 @@ static bool put_packed(struct dti_line *line, const struct dti_quant_result *res
     return done;
 }
 
-static bool put_group(const struct quant_args *args, const struct dti_context *cx,
+static bool put_group(const struct quant_args *args, const struct dti_command_context *cx,
                       const struct dti_quant_result *result, size_t at)
 {
     const struct dti_quant_target *const target = result->target;
     const struct dti_quant_group *const group = &result->groups[at];
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     if (result->group_count > 1) {
         dti_line_print(&line, DTI_STYLE_PLAIN, "  block %zu, values %zu to %zu", at, group->first,
                        group->first + group->count - 1);
@@ -269,12 +269,12 @@ static bool put_group(const struct quant_args *args, const struct dti_context *c
     return put_elements(cx, result, group);
 }
 
-static void put_head(const struct quant_args *args, const struct dti_context *cx,
+static void put_head(const struct quant_args *args, const struct dti_command_context *cx,
                      const struct dti_quant_result *result)
 {
     const struct dti_quant_target *const target = result->target;
     const char *const like = dti_quant_like_word(args->recipe.rules.like);
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     char words[QUANT_WORDS_SIZE];
     dti_line_put(&line, DTI_STYLE_BOLD, target->name);
     dti_line_print(&line, DTI_STYLE_PLAIN, "   %s", dti_quant_kind_words(target, words));
@@ -292,11 +292,11 @@ static void put_head(const struct quant_args *args, const struct dti_context *cx
                                                                   : "largest magnitude / 2688");
 }
 
-static void put_total(const struct dti_context *cx, const struct dti_quant_result *result)
+static void put_total(const struct dti_command_context *cx, const struct dti_quant_result *result)
 {
     const struct dti_quant_inputs *const numbers = result->numbers;
     const char *const worst = dti_quant_text(numbers, result->loss.max_index);
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     char codes[DTI_TEXT_SIZE], scales[DTI_TEXT_SIZE], place[HUMAN_OPERAND_SIZE];
     dti_line_print(&line, DTI_STYLE_PLAIN, "  %zu value%s   codes %s, scales %s   ", numbers->count,
                    numbers->count == 1 ? "" : "s", dti_human_bytes(codes, result->code_bytes),
@@ -322,7 +322,8 @@ static void put_total(const struct dti_context *cx, const struct dti_quant_resul
     }
 }
 
-static enum dti_status show_human(const struct quant_args *args, const struct dti_context *cx,
+static enum dti_status show_human(const struct quant_args *args,
+                                  const struct dti_command_context *cx,
                                   const struct dti_quant_result *result, struct dti_error *reterr)
 {
     char text[DTI_TEXT_SIZE];
@@ -455,7 +456,7 @@ static enum dti_status read_operands(struct dti_quant_inputs *numbers, char **op
 
 struct quant_values_job {
     const struct quant_args *args;
-    const struct dti_context *cx;
+    const struct dti_command_context *cx;
     struct dti_quant_target *targets;
     size_t count;
     struct dti_quant_inputs numbers;
@@ -517,8 +518,9 @@ static enum dti_status show_all(struct quant_values_job *job, struct dti_error *
     return status == DTI_OK && document ? answer(job, 0, job->count, reterr) : status;
 }
 
-enum dti_status dti_quant_values(const struct quant_args *args, const struct dti_context *cx,
-                                 char **operands, int count, struct dti_error *reterr)
+enum dti_status dti_quant_values(const struct quant_args *args,
+                                 const struct dti_command_context *cx, char **operands, int count,
+                                 struct dti_error *reterr)
 {
     struct quant_values_job job = {.args = args, .cx = cx};
     enum dti_status status = check_operands(args, operands, count, reterr);

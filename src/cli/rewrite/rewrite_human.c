@@ -67,7 +67,7 @@ bool dti_rewrite_aside(const struct dti_rewrite_job *job)
 
 static struct dti_line line_of(const struct dti_rewrite_job *job)
 {
-    const struct dti_context *const cx = job->cx;
+    const struct dti_command_context *const cx = job->cx;
     const bool aside = dti_rewrite_aside(job);
     return (struct dti_line){.out = aside ? cx->err : cx->out,
                              .colour = aside ? cx->colour_error : cx->colour};
@@ -345,7 +345,7 @@ struct dti_table *dti_rewrite_table_new(const char *const *heads, size_t count, 
 enum dti_status dti_rewrite_table_end(const struct dti_rewrite_job *job, struct dti_table *table,
                                       bool whole, struct dti_error *reterr)
 {
-    struct dti_context cx = *job->cx;
+    struct dti_command_context cx = *job->cx;
     if (dti_rewrite_aside(job)) {
         cx.out = cx.err;
         cx.colour = cx.colour_error;

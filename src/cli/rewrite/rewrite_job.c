@@ -263,7 +263,7 @@ static enum dti_status clear(struct dti_rewrite_job *job, struct dti_error *rete
  * code. */
 static enum dti_status check_parts(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
-    const struct dti_context *const cx = job->cx;
+    const struct dti_command_context *const cx = job->cx;
     struct dti_error error;
     if (!job->request.finish)
         return DTI_OK;

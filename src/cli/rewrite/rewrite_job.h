@@ -67,7 +67,7 @@ struct dti_rewrite_job {
     const void *args; /* the command's own */
     const struct dti_transfer_args *transfer;
     const struct dti_tensor_args *tensors;
-    const struct dti_context *cx;
+    const struct dti_command_context *cx;
     struct dti_cast_job job; /* warnings; of casts destination, policies, device */
     unsigned fail_on;
     const char *path;     /* path of the input */
@@ -97,7 +97,8 @@ struct dti_rewrite_job {
  * opened, except to see whether an operand is one. ret_dtype: NULL where no dtype is an operand. */
 void dti_rewrite_job_init(struct dti_rewrite_job *ret, const struct dti_rewrite_command *command,
                           const struct dti_transfer_args *transfer,
-                          const struct dti_tensor_args *tensors, const struct dti_context *cx);
+                          const struct dti_tensor_args *tensors,
+                          const struct dti_command_context *cx);
 enum dti_status dti_rewrite_operands(struct dti_rewrite_job *job, char **operands, int count,
                                      const char **ret_dtype, struct dti_error *reterr);
 /* surplus: a given option that is only for values, or NULL. */

@@ -10,7 +10,8 @@
 
 void dti_rewrite_job_init(struct dti_rewrite_job *ret, const struct dti_rewrite_command *command,
                           const struct dti_transfer_args *transfer,
-                          const struct dti_tensor_args *tensors, const struct dti_context *cx)
+                          const struct dti_tensor_args *tensors,
+                          const struct dti_command_context *cx)
 {
     memset(ret, 0, sizeof *ret);
     ret->command = command;

@@ -4,8 +4,8 @@
 #ifndef CLI_REWRITE_TYPE_RULES_H
 #define CLI_REWRITE_TYPE_RULES_H
 
-#include "dtinfo/error.h"
 #include "files/stored/tensor_choice.h"
+#include "util/error.h"
 
 enum { DTI_TYPE_RULES_MAX = 1024 };
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "answers/amounts.h"
-#include "dtinfo/error.h"
+#include "util/error.h"
 
 /* "4096", "64KiB", "1 GiB": bytes, not 0. option names the option in the error ("--size"). Fails
  * with DTI_USAGE; for "1M" and "1MB", which might be powers of ten, the error shows the right

@@ -283,7 +283,7 @@ static enum dti_status check_conflicts(const struct dti_recipe *recipe, struct d
 }
 
 enum dti_status dti_cast_job_init(struct dti_cast_job *ret, const struct dti_policy_args *args,
-                                  const struct dti_context *cx, const char *dtypes,
+                                  const struct dti_command_context *cx, const char *dtypes,
                                   struct dti_error *reterr)
 {
     memset(ret, 0, sizeof *ret);

@@ -20,7 +20,7 @@ struct dti_policy_args {
 
 struct dti_cast_job {
     const struct dti_policy_args *args;
-    const struct dti_context *cx;
+    const struct dti_command_context *cx;
     struct dti_cast_target *targets;
     size_t target_count;
     size_t via_count;
@@ -31,7 +31,7 @@ struct dti_cast_job {
 
 /* From the options and the dtype operand ("bf16", "fp16,bf16", "all"). Free the job on success. */
 enum dti_status dti_cast_job_init(struct dti_cast_job *ret, const struct dti_policy_args *args,
-                                  const struct dti_context *cx, const char *dtypes,
+                                  const struct dti_command_context *cx, const char *dtypes,
                                   struct dti_error *reterr);
 void dti_cast_job_free(struct dti_cast_job *job);
 

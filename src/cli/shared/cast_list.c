@@ -8,7 +8,7 @@
 #include "cli/shared/operand_kinds.h"
 
 static enum dti_status add_cast(struct dti_cast_list *list, const char *text, size_t length,
-                                const struct dti_context *cx, struct dti_error *reterr)
+                                const struct dti_command_context *cx, struct dti_error *reterr)
 {
     char name[64];
     struct dti_dtype_operand operand;
@@ -30,8 +30,8 @@ static enum dti_status add_cast(struct dti_cast_list *list, const char *text, si
 }
 
 enum dti_status dti_cast_list_read(struct dti_cast_list *ret, const char *text,
-                                   const struct dti_context *cx, struct dti_reading *reading,
-                                   struct dti_error *reterr)
+                                   const struct dti_command_context *cx,
+                                   struct dti_reading *reading, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     ret->count = ret->note_count = 0;

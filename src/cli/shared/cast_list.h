@@ -17,7 +17,7 @@ struct dti_cast_list {
 
 /* "bf16,fp8_e4m3fn"; stored in the reading, which points into the list. text may be NULL. */
 enum dti_status dti_cast_list_read(struct dti_cast_list *ret, const char *text,
-                                   const struct dti_context *cx, struct dti_reading *reading,
-                                   struct dti_error *reterr);
+                                   const struct dti_command_context *cx,
+                                   struct dti_reading *reading, struct dti_error *reterr);
 
 #endif

@@ -9,7 +9,7 @@
 #include "cli/shared/progress.h"
 #include "core/code/policies.def"
 #include "core/code/stack.h"
-#include "dtinfo/storage.h"
+#include "core/dtype/storage.h"
 
 #define ROW(value_, name_, help_)    {.name = name_, .value = value_, .help = help_},
 #define WORD(value_, name_)          {.name = name_, .value = value_, .help = ""},

@@ -12,7 +12,7 @@
 #include "containers/containers.h"
 
 static enum dti_status read_dtype(struct dti_file_source *source, const char *name,
-                                  const struct dti_context *cx, struct dti_format *ret,
+                                  const struct dti_command_context *cx, struct dti_format *ret,
                                   struct dti_error *reterr)
 {
     struct dti_dtype_operand operand;
@@ -40,7 +40,7 @@ static enum dti_status refuse_without_from(const struct dti_file_args *args,
 }
 
 static enum dti_status read_raw(struct dti_file_source *source, const struct dti_file_args *args,
-                                const struct dti_context *cx, struct dti_error *reterr)
+                                const struct dti_command_context *cx, struct dti_error *reterr)
 {
     struct dti_raw *const raw = &source->raw;
     const enum dti_status status = read_dtype(source, args->from, cx, &raw->format, reterr);
@@ -86,7 +86,8 @@ static enum dti_status read_logical(struct dti_file_source *source,
     return dti_level_choose(getenv("DTINFO_CPU"), &source->logical.level, reterr);
 }
 
-void dti_file_source_warn(const struct dti_context *cx, const struct dti_container *container)
+void dti_file_source_warn(const struct dti_command_context *cx,
+                          const struct dti_container *container)
 {
     size_t count;
     const struct dti_note *const notes = dti_logical_notes(container, &count);
@@ -99,7 +100,7 @@ void dti_file_source_warn(const struct dti_context *cx, const struct dti_contain
 }
 
 enum dti_status dti_file_source_init(struct dti_file_source *ret, const struct dti_file_args *args,
-                                     const struct dti_context *cx, struct dti_error *reterr)
+                                     const struct dti_command_context *cx, struct dti_error *reterr)
 {
     memset(ret, 0, sizeof *ret);
     ret->options.lenient = args->lenient;
@@ -161,7 +162,8 @@ static void end_bar(void *context)
 
 enum dti_status dti_file_reading_init(struct dti_reading *ret, struct dti_file_bar *bar,
                                       const struct dti_file_args *args,
-                                      const struct dti_context *cx, struct dti_error *reterr)
+                                      const struct dti_command_context *cx,
+                                      struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     const enum dti_progress_when when = (enum dti_progress_when)args->progress;

@@ -60,11 +60,13 @@ struct dti_file_source {
     size_t note_count;
 };
 enum dti_status dti_file_source_init(struct dti_file_source *ret, const struct dti_file_args *args,
-                                     const struct dti_context *cx, struct dti_error *reterr);
+                                     const struct dti_command_context *cx,
+                                     struct dti_error *reterr);
 
 /* Warns about quantized tensors that are shown as stored; says which file of a model on the hub is
  * read. */
-void dti_file_source_warn(const struct dti_context *cx, const struct dti_container *container);
+void dti_file_source_warn(const struct dti_command_context *cx,
+                          const struct dti_container *container);
 
 /* The reading that the options ask for, with a progress bar. bar must not move during the reading.
  */
@@ -77,6 +79,7 @@ struct dti_file_bar {
 };
 enum dti_status dti_file_reading_init(struct dti_reading *ret, struct dti_file_bar *bar,
                                       const struct dti_file_args *args,
-                                      const struct dti_context *cx, struct dti_error *reterr);
+                                      const struct dti_command_context *cx,
+                                      struct dti_error *reterr);
 
 #endif

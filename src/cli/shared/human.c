@@ -28,7 +28,7 @@ const char *dti_human_operand(char buffer[HUMAN_OPERAND_SIZE], const char *text,
 static bool is_clamped(const struct dti_value *value)
 {
     enum { NEAR = DTI_EXPONENT_LIMIT - (1 << 20) };
-    return value->class == DTI_CLASS_FINITE && value->sticky &&
+    return value->kind == DTI_CLASS_FINITE && value->sticky &&
            (value->exponent > NEAR || value->exponent < -NEAR);
 }
 
@@ -52,7 +52,7 @@ const char *dti_human_magnitude(char buffer[DTI_TEXT_SIZE], const struct dti_val
 const char *dti_human_signed(char buffer[DTI_TEXT_SIZE], const struct dti_value *value,
                              const struct dti_buffer *exact, unsigned digits)
 {
-    if (value->class == DTI_CLASS_ZERO) {
+    if (value->kind == DTI_CLASS_ZERO) {
         memcpy(buffer, "0", 2);
         return buffer;
     }
@@ -86,7 +86,7 @@ const char *dti_human_percent(char buffer[DTI_TEXT_SIZE], const struct dti_value
 {
     struct dti_value percent = *ratio;
     percent.negative = false;
-    if (percent.class == DTI_CLASS_FINITE) {
+    if (percent.kind == DTI_CLASS_FINITE) {
         times_25(&percent);
         percent.exponent += 2;
     }
@@ -97,7 +97,7 @@ const char *dti_human_percent(char buffer[DTI_TEXT_SIZE], const struct dti_value
 const char *dti_human_signed_percent(char buffer[DTI_TEXT_SIZE], const struct dti_value *ratio,
                                      unsigned digits)
 {
-    const bool sign = ratio->class != DTI_CLASS_ZERO;
+    const bool sign = ratio->kind != DTI_CLASS_ZERO;
     const size_t length = strlen(dti_human_percent(buffer, ratio, digits));
     memmove(buffer + sign, buffer, length);
     if (sign)
@@ -111,7 +111,7 @@ const char *dti_percent_words(char buffer[DTI_TEXT_SIZE], double ratio, unsigned
     struct dti_value value;
     dti_double_value(ratio, &value);
     dti_human_percent(buffer, &value, digits);
-    if (value.class <= DTI_CLASS_FINITE)
+    if (value.kind <= DTI_CLASS_FINITE)
         memcpy(buffer + strlen(buffer), " %", 3);
     return buffer;
 }
@@ -256,9 +256,9 @@ const char *dti_human_fp32(char buffer[DTI_TEXT_SIZE], uint32_t code)
     struct dti_value value;
     dti_fp32_value(code, &value);
     /* of 24 bits: an integer, and not too long to read */
-    const bool integer = value.class == DTI_CLASS_FINITE && value.exponent >= 0 &&
+    const bool integer = value.kind == DTI_CLASS_FINITE && value.exponent >= 0 &&
                          value.exponent < 24 && value.hi << (value.exponent + 1) == 0;
-    if (integer || value.class != DTI_CLASS_FINITE)
+    if (integer || value.kind != DTI_CLASS_FINITE)
         dti_spell_text(buffer, &value);
     else
         dti_spell_shortest(buffer, dti_format_get(DTI_FP32), code);

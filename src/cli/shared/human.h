@@ -9,13 +9,13 @@
 #include <stdint.h>
 
 #include "answers/common.h"
+#include "core/dtype/dtype.h"
 #include "core/number/spell.h"
-#include "dtinfo/dtype.h"
-#include "dtinfo/error.h"
-#include "dtinfo/value.h"
+#include "core/value.h"
 #include "report/picture.h"
 #include "report/table.h"
 #include "util/buffer.h"
+#include "util/error.h"
 
 /* An operand as typed, shortened in the middle if it has more than 48 characters. The text holds
  * number characters only (it was parsed). */

@@ -39,8 +39,8 @@ char **dti_dtype_words(char **operands, int operand_count, size_t *ret_count)
 }
 
 enum dti_status dti_dtype_operand_read(const char *name, dti_dtype_check *check,
-                                       const struct dti_context *cx, struct dti_dtype_operand *ret,
-                                       struct dti_error *reterr)
+                                       const struct dti_command_context *cx,
+                                       struct dti_dtype_operand *ret, struct dti_error *reterr)
 {
     enum dti_status status = dti_format_lookup(name, &ret->format, &ret->note, reterr);
     if (status != DTI_OK)
@@ -56,7 +56,7 @@ enum dti_status dti_dtype_operand_read(const char *name, dti_dtype_check *check,
 }
 
 enum dti_status dti_dtype_operands_read(char **operands, int operand_count, dti_dtype_check *check,
-                                        const struct dti_context *cx,
+                                        const struct dti_command_context *cx,
                                         struct dti_dtype_operand **ret_list, size_t *ret_count,
                                         struct dti_error *reterr)
 {
@@ -85,8 +85,9 @@ enum dti_status dti_dtype_operands_read(char **operands, int operand_count, dti_
     return DTI_OK;
 }
 
-enum dti_status dti_table_without_p3109(const struct dti_context *cx, struct dti_table *table,
-                                        size_t hidden, size_t indent, struct dti_error *reterr)
+enum dti_status dti_table_without_p3109(const struct dti_command_context *cx,
+                                        struct dti_table *table, size_t hidden, size_t indent,
+                                        struct dti_error *reterr)
 {
     const enum dti_status status = dti_put_table(cx, table, indent, reterr);
     if (status == DTI_OK && hidden > 0)

@@ -10,7 +10,7 @@
 
 #include "answers/ask.h"
 #include "cli/shell/command.h"
-#include "dtinfo/dtype.h"
+#include "core/dtype/dtype.h"
 #include "report/json.h"
 
 /* Whether a command takes a dtype. Called without reterr to filter all dtypes if none are named. */
@@ -18,8 +18,8 @@ typedef enum dti_status dti_dtype_check(const struct dti_format *format, struct 
 
 /* Looks up one name, checks it (check may be NULL) and prints its note on stderr. */
 enum dti_status dti_dtype_operand_read(const char *name, dti_dtype_check *check,
-                                       const struct dti_context *cx, struct dti_dtype_operand *ret,
-                                       struct dti_error *reterr);
+                                       const struct dti_command_context *cx,
+                                       struct dti_dtype_operand *ret, struct dti_error *reterr);
 
 /* Splits operands at blanks and commas, in place, into names. Free the list; NULL when out of
  * memory. */
@@ -27,7 +27,7 @@ char **dti_dtype_words(char **operands, int operand_count, size_t *ret_count);
 
 /* Looks up the operands, checks them and prints their notes on stderr. Free the list. */
 enum dti_status dti_dtype_operands_read(char **operands, int operand_count, dti_dtype_check *check,
-                                        const struct dti_context *cx,
+                                        const struct dti_command_context *cx,
                                         struct dti_dtype_operand **ret_list, size_t *ret_count,
                                         struct dti_error *reterr);
 
@@ -39,8 +39,9 @@ static inline bool dti_format_is_p3109(const struct dti_format *f)
 
 /* Writes a table of dtypes as dti_put_table() does, and the number of P3109 formats omitted from
  * it. */
-enum dti_status dti_table_without_p3109(const struct dti_context *cx, struct dti_table *table,
-                                        size_t hidden, size_t indent, struct dti_error *reterr);
+enum dti_status dti_table_without_p3109(const struct dti_command_context *cx,
+                                        struct dti_table *table, size_t hidden, size_t indent,
+                                        struct dti_error *reterr);
 
 /* Fills an error that suggests another command: "int8 is an integer dtype; use 'dtinfo iinfo
  * int8'". */

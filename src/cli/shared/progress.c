@@ -22,7 +22,8 @@ static int64_t now_ms(void)
     return (int64_t)(dti_clock_now() / 1000000);
 }
 
-bool dti_progress_wanted(enum dti_progress_when when, const struct dti_context *cx, bool to_stdout)
+bool dti_progress_wanted(enum dti_progress_when when, const struct dti_command_context *cx,
+                         bool to_stdout)
 {
     if (when != DTI_PROGRESS_AUTO)
         return when == DTI_PROGRESS_ALWAYS;

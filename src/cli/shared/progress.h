@@ -13,7 +13,8 @@
 
 /* --progress; by default a bar is shown on a terminal that does not receive the data. */
 enum dti_progress_when { DTI_PROGRESS_AUTO, DTI_PROGRESS_ALWAYS, DTI_PROGRESS_NEVER };
-bool dti_progress_wanted(enum dti_progress_when when, const struct dti_context *cx, bool to_stdout);
+bool dti_progress_wanted(enum dti_progress_when when, const struct dti_command_context *cx,
+                         bool to_stdout);
 
 /* The name of the current item at a given progress, *ret_length bytes long, or NULL. */
 typedef const char *dti_progress_name(void *context, uint64_t done, size_t *ret_length);

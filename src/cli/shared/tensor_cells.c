@@ -92,8 +92,8 @@ const char *dti_plural_words(char buffer[DTI_PLURAL_SIZE], size_t count, const c
     return buffer;
 }
 
-enum dti_status dti_table_finish(struct dti_table *table, bool whole, const struct dti_context *cx,
-                                 struct dti_error *reterr)
+enum dti_status dti_table_finish(struct dti_table *table, bool whole,
+                                 const struct dti_command_context *cx, struct dti_error *reterr)
 {
     if (whole)
         return dti_put_table(cx, table, 2, reterr);

@@ -40,7 +40,7 @@ enum { DTI_PLURAL_SIZE = 64 };
 const char *dti_plural_words(char buffer[DTI_PLURAL_SIZE], size_t count, const char *word);
 
 /* Writes and frees the table, indented; or only frees it if it is incomplete. */
-enum dti_status dti_table_finish(struct dti_table *table, bool whole, const struct dti_context *cx,
-                                 struct dti_error *reterr);
+enum dti_status dti_table_finish(struct dti_table *table, bool whole,
+                                 const struct dti_command_context *cx, struct dti_error *reterr);
 
 #endif

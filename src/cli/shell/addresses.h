@@ -4,7 +4,7 @@
 #ifndef CLI_SHELL_ADDRESSES_H
 #define CLI_SHELL_ADDRESSES_H
 
-#include "dtinfo/error.h"
+#include "util/error.h"
 
 /* Strips the query from a word that is an address, from an address after the '=' of an option, and
  * from quoted addresses in an expression. Keeps it until that address is opened: it may be a

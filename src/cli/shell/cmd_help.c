@@ -6,7 +6,7 @@
 #include "cli/shell/command.h"
 
 static enum dti_status run_help(const void *args, char **operands, int operand_count,
-                                struct dti_context *cx, struct dti_error *reterr)
+                                struct dti_command_context *cx, struct dti_error *reterr)
 {
     (void)args;
     if (operand_count == 0) {

@@ -4,7 +4,7 @@
 #include "cli/shell/command.h"
 
 static enum dti_status run_version(const void *args, char **operands, int operand_count,
-                                   struct dti_context *cx, struct dti_error *reterr)
+                                   struct dti_command_context *cx, struct dti_error *reterr)
 {
     (void)args, (void)operands, (void)operand_count;
     return dti_version_print(cx, reterr);

@@ -11,11 +11,11 @@
 #include "cli/shell/option.h"
 #include "cli/shell/standard.h"
 #include "containers/container.h"
-#include "dtinfo/error.h"
 #include "io/input.h"
 #include "io/output_leftovers.h"
 #include "report/json.h"
 #include "report/table.h"
+#include "util/error.h"
 
 enum dti_output { DTI_OUTPUT_HUMAN, DTI_OUTPUT_JSON, DTI_OUTPUT_JSONL };
 
@@ -25,7 +25,7 @@ enum dti_output { DTI_OUTPUT_HUMAN, DTI_OUTPUT_JSON, DTI_OUTPUT_JSONL };
 int dti_command_line(char **words, int count, FILE *out, FILE *err);
 
 /* The context of every command. */
-struct dti_context {
+struct dti_command_context {
     enum dti_output output;
     bool quiet;
     bool verbose;
@@ -45,25 +45,27 @@ struct dti_context {
 };
 
 /* A line on stdout, and a complete line with a style and indentation. */
-static inline struct dti_line dti_context_line(const struct dti_context *cx)
+static inline struct dti_line dti_command_context_line(const struct dti_command_context *cx)
 {
     return (struct dti_line){.out = cx->out, .colour = cx->colour};
 }
-void dti_put_line(const struct dti_context *cx, enum dti_style style, size_t indent,
+void dti_put_line(const struct dti_command_context *cx, enum dti_style style, size_t indent,
                   const char *format, ...) DTI_PRINTF(4, 5);
 
 /* Writes a table, fitted to the width, and a line that names the hidden columns, and frees it.
  * Fails with DTI_NO_MEMORY. */
-enum dti_status dti_put_table(const struct dti_context *cx, struct dti_table *table, size_t indent,
-                              struct dti_error *reterr);
+enum dti_status dti_put_table(const struct dti_command_context *cx, struct dti_table *table,
+                              size_t indent, struct dti_error *reterr);
 
 /* Writes the page so far: between the parts of an answer that takes long or is endless. Fails with
  * DTI_NO_MEMORY. */
-enum dti_status dti_context_turn(const struct dti_context *cx, struct dti_error *reterr);
+enum dti_status dti_command_context_turn(const struct dti_command_context *cx,
+                                         struct dti_error *reterr);
 
 /* The same, and flushes stdout, before work that is useless without a reader. Fails with
  * DTI_WRITE_FAILED and no text: dti_standard_close() reports why. */
-enum dti_status dti_context_flush(const struct dti_context *cx, struct dti_error *reterr);
+enum dti_status dti_command_context_flush(const struct dti_command_context *cx,
+                                          struct dti_error *reterr);
 
 /* Writes an answer as a document: DTI_ANSWER(cx, finfo, &answer, reterr) calls
  * dti_document_finfo().
@@ -75,13 +77,13 @@ enum dti_status dti_context_flush(const struct dti_context *cx, struct dti_error
             dti_document_write((cx)->json, (cx)->out, (reterr))))
 
 /* "dtinfo cast: warning text" on stderr, unless -q. The text must be safe (dti_quote). */
-void dti_warn(const struct dti_context *cx, const char *format, ...) DTI_PRINTF(2, 3);
+void dti_warn(const struct dti_command_context *cx, const char *format, ...) DTI_PRINTF(2, 3);
 
 /* "dtinfo cast: error text" on stderr immediately, for errors after which a command continues (an
  * invalid line in a stream); it must return that error's status at the end with an empty text. */
-void dti_complain(const struct dti_context *cx, const struct dti_error *error);
+void dti_complain(const struct dti_command_context *cx, const struct dti_error *error);
 /* Appends that line, to be written to cx->err later, in order. */
-void dti_complain_later(const struct dti_context *cx, const struct dti_error *error,
+void dti_complain_later(const struct dti_command_context *cx, const struct dti_error *error,
                         struct dti_buffer *ret);
 
 /* An error as a JSON document, to be written; line is the number of the input line, or 0.
@@ -124,7 +126,7 @@ struct dti_command {
     size_t args_size;
     /* args: the command's own struct, zeroed, then filled from its options. */
     enum dti_status (*run)(const void *args, char **operands, int operand_count,
-                           struct dti_context *cx, struct dti_error *reterr);
+                           struct dti_command_context *cx, struct dti_error *reterr);
 };
 
 /* Every cmd_x.c defines `const struct dti_command dti_command_x`; commands.def lists the x. */
@@ -163,10 +165,10 @@ void dti_help_short(const struct dti_command *command, FILE *out, bool colour, i
 
 /* The topics of `dtinfo help`, in addition to commands. A topic's value is its index. */
 extern const struct dti_choice dti_help_topics[];
-enum dti_status dti_help_topic(const struct dti_choice *topic, struct dti_context *cx,
+enum dti_status dti_help_topic(const struct dti_choice *topic, struct dti_command_context *cx,
                                struct dti_error *reterr);
 
-enum dti_status dti_version_print(const struct dti_context *cx, struct dti_error *reterr);
+enum dti_status dti_version_print(const struct dti_command_context *cx, struct dti_error *reterr);
 
 /* Messages of the commands that write files, apart from their reports: about leftovers of killed
  * runs, and about a complete result with an incomplete report. */
@@ -180,7 +182,7 @@ void dti_output_warn_leftovers(const struct dti_output_leftovers *leftovers, con
 void dti_output_is_complete(const char *path);
 /* The same for the report, whose status is given: if it failed, but not because of standard output,
  * the result stands, and a line on stderr reports that the report is incomplete. */
-enum dti_status dti_output_report_end(const struct dti_context *cx, const char *path,
+enum dti_status dti_output_report_end(const struct dti_command_context *cx, const char *path,
                                       enum dti_status status, struct dti_error *reterr);
 
 #endif

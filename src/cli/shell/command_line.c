@@ -11,7 +11,7 @@
 #include "cli/shell/globals.h"
 #include "cli/shell/page.h"
 #include "cli/shell/standard.h"
-#include "dtinfo/dtype.h"
+#include "core/dtype/dtype.h"
 #include "io/input.h"
 #include "io/window.h"
 #include "util/run/allocate.h"
@@ -35,7 +35,8 @@ static int leading_options(char **words, int count)
 /* The work after the options are known. */
 static enum dti_status answer(const struct dti_command *command, void *args,
                               const struct dti_globals *globals, enum dti_help help, char **words,
-                              int operand_count, struct dti_context *cx, struct dti_error *reterr)
+                              int operand_count, struct dti_command_context *cx,
+                              struct dti_error *reterr)
 {
     if (help != DTI_HELP_NONE) {
         (help == DTI_HELP_SHORT ? dti_help_short : dti_help_command)(command, cx->out, cx->colour,
@@ -67,7 +68,8 @@ static enum dti_status answer(const struct dti_command *command, void *args,
 /* asked: --help was given before the command. */
 static enum dti_status run_command(const struct dti_command *command, void *args,
                                    struct dti_globals *globals, enum dti_help asked, char **words,
-                                   int count, struct dti_context *cx, struct dti_error *reterr)
+                                   int count, struct dti_command_context *cx,
+                                   struct dti_error *reterr)
 {
     int operand_count = count;
     enum dti_help help = DTI_HELP_NONE;
@@ -76,10 +78,10 @@ static enum dti_status run_command(const struct dti_command *command, void *args
         status = dti_options_parse(command->options, args, dti_global_options, globals, words,
                                    count, &operand_count, &help, reterr);
     if (status != DTI_OK) {
-        dti_context_colour(cx, globals);
+        dti_command_context_colour(cx, globals);
         return status;
     }
-    status = dti_context_settle(cx, globals, reterr);
+    status = dti_command_context_settle(cx, globals, reterr);
     if (status != DTI_OK)
         return status;
     if (command->verbatim)
@@ -92,7 +94,7 @@ static enum dti_status run_command(const struct dti_command *command, void *args
     return dti_page_end(&page, cx, status, reterr);
 }
 
-static bool has_json(struct dti_context *cx, struct dti_error *reterr)
+static bool has_json(struct dti_command_context *cx, struct dti_error *reterr)
 {
     if (!cx->json)
         cx->json = dti_json_new();
@@ -103,9 +105,9 @@ static bool has_json(struct dti_context *cx, struct dti_error *reterr)
 
 /* No command: help and version are still answers, anything else is an error. */
 static enum dti_status run_without_command(const struct dti_globals *globals,
-                                           struct dti_context *cx, struct dti_error *reterr)
+                                           struct dti_command_context *cx, struct dti_error *reterr)
 {
-    const enum dti_status status = dti_context_settle(cx, globals, reterr);
+    const enum dti_status status = dti_command_context_settle(cx, globals, reterr);
     if (status != DTI_OK)
         return status;
     if (globals->help) {
@@ -118,7 +120,7 @@ static enum dti_status run_without_command(const struct dti_globals *globals,
     return dti_fail(reterr, DTI_USAGE, "missing command");
 }
 
-static enum dti_status run_words(char **words, int count, struct dti_context *cx,
+static enum dti_status run_words(char **words, int count, struct dti_command_context *cx,
                                  struct dti_error *reterr)
 {
     struct dti_globals globals = {0};
@@ -150,7 +152,7 @@ static enum dti_status run_words(char **words, int count, struct dti_context *cx
 
 /* The text is empty if the command has already reported the error, or if its answer shows that it
  * is "no". */
-static void report(struct dti_context *cx, const struct dti_error *error)
+static void report(struct dti_command_context *cx, const struct dti_error *error)
 {
     if (error->text[0] == '\0')
         return;
@@ -165,11 +167,11 @@ static void report(struct dti_context *cx, const struct dti_error *error)
 
 int dti_command_line(char **words, int count, FILE *out, FILE *err)
 {
-    struct dti_context cx;
+    struct dti_command_context cx;
     struct dti_error error = {.status = DTI_OK}, changed;
     dti_environment_use(true);
     dti_window_allow(true);
-    dti_context_init(&cx, words, count, out, err);
+    dti_command_context_init(&cx, words, count, out, err);
 
     enum dti_status status = DTI_OK;
     for (int i = 0; i < count && status == DTI_OK; i++)

@@ -5,8 +5,8 @@
 
 #include "cli/shell/command.h"
 #include "cli/shell/hints.h"
+#include "core/dtype/dtype.h"
 #include "core/number/number.h"
-#include "dtinfo/dtype.h"
 #include "io/input.h"
 #include "util/text/nearest.h"
 

@@ -94,9 +94,10 @@ static int terminal_width(void)
     return WIDTH;
 }
 
-void dti_context_init(struct dti_context *cx, char **argv, int count, FILE *out, FILE *err)
+void dti_command_context_init(struct dti_command_context *cx, char **argv, int count, FILE *out,
+                              FILE *err)
 {
-    *cx = (struct dti_context){
+    *cx = (struct dti_command_context){
         .output = DTI_OUTPUT_HUMAN, .width = WIDTH, .out = out, .raw = out, .err = err};
     for (int i = 0; i < count && strcmp(argv[i], "--") != 0; i++) {
         if (strcmp(argv[i], "--json") == 0)
@@ -106,7 +107,7 @@ void dti_context_init(struct dti_context *cx, char **argv, int count, FILE *out,
     }
 }
 
-void dti_context_colour(struct dti_context *cx, const struct dti_globals *globals)
+void dti_command_context_colour(struct dti_command_context *cx, const struct dti_globals *globals)
 {
     const enum dti_colour when = (enum dti_colour)globals->colour;
     cx->colour = dti_colour_wanted(when, isatty(STDOUT_FILENO));
@@ -114,8 +115,8 @@ void dti_context_colour(struct dti_context *cx, const struct dti_globals *global
 }
 
 /* The width of lines and of pictures. */
-static enum dti_status settle_width(struct dti_context *cx, const struct dti_globals *globals,
-                                    struct dti_error *reterr)
+static enum dti_status settle_width(struct dti_command_context *cx,
+                                    const struct dti_globals *globals, struct dti_error *reterr)
 {
     const bool terminal = isatty(STDOUT_FILENO);
     if (globals->wide && globals->width_given)
@@ -132,10 +133,11 @@ static enum dti_status settle_width(struct dti_context *cx, const struct dti_glo
     return DTI_OK;
 }
 
-enum dti_status dti_context_settle(struct dti_context *cx, const struct dti_globals *globals,
-                                   struct dti_error *reterr)
+enum dti_status dti_command_context_settle(struct dti_command_context *cx,
+                                           const struct dti_globals *globals,
+                                           struct dti_error *reterr)
 {
-    dti_context_colour(cx, globals);
+    dti_command_context_colour(cx, globals);
     cx->quiet = globals->quiet;
     cx->verbose = globals->verbose;
     cx->ascii = globals->ascii || !dti_locale_is_utf8();

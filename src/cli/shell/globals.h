@@ -18,14 +18,16 @@ struct dti_globals {
 /* The context for a command line that has not been parsed yet: the output form is guessed from the
  * raw words, so that an error in the first option is already reported in the requested form.
  */
-void dti_context_init(struct dti_context *cx, char **argv, int count, FILE *out, FILE *err);
+void dti_command_context_init(struct dti_command_context *cx, char **argv, int count, FILE *out,
+                              FILE *err);
 
 /* Colour according to the options parsed so far; also applies to an error that ends the parsing. */
-void dti_context_colour(struct dti_context *cx, const struct dti_globals *globals);
+void dti_command_context_colour(struct dti_command_context *cx, const struct dti_globals *globals);
 
 /* Completes the context once the options are known. */
-enum dti_status dti_context_settle(struct dti_context *cx, const struct dti_globals *globals,
-                                   struct dti_error *reterr);
+enum dti_status dti_command_context_settle(struct dti_command_context *cx,
+                                           const struct dti_globals *globals,
+                                           struct dti_error *reterr);
 
 /* Whether to use colour: decided by --color, then NO_COLOR, then CLICOLOR_FORCE and FORCE_COLOR,
  * then the terminal. */

@@ -28,7 +28,7 @@ const struct dti_choice dti_help_topics[] = {
     {.name = NULL},
 };
 
-static enum dti_status show_dtypes(struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status show_dtypes(struct dti_command_context *cx, struct dti_error *reterr)
 {
     const struct dti_command *const list = dti_command_find("list");
     void *const args = dti_calloc(1, list->args_size);
@@ -39,10 +39,10 @@ static enum dti_status show_dtypes(struct dti_context *cx, struct dti_error *ret
     return status;
 }
 
-static enum dti_status show_exit_codes(struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status show_exit_codes(struct dti_command_context *cx, struct dti_error *reterr)
 {
     struct dti_table *const table = dti_table_titled("exit>|error code|meaning", "");
-    for (unsigned i = 0; i < DTI_STATUS_COUNT; i++) {
+    for (unsigned i = 0; i < DTI_STATUS_COMMAND_LINE; i++) {
         const enum dti_status status = (enum dti_status)i;
         dti_table_print(table, DTI_STYLE_BOLD, "%d", dti_status_exit(status));
         dti_table_cell(table, DTI_STYLE_PLAIN, dti_status_code(status));
@@ -58,7 +58,7 @@ static enum dti_status show_exit_codes(struct dti_context *cx, struct dti_error 
     return status;
 }
 
-static enum dti_status show_json(struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status show_json(struct dti_command_context *cx, struct dti_error *reterr)
 {
     struct dti_table *const table = dti_table_titled("command|documents", "");
     (void)fputs("--json prints one document, --jsonl one for each record of a stream. Its member\n"
@@ -87,7 +87,7 @@ static enum dti_status show_json(struct dti_context *cx, struct dti_error *reter
     return status;
 }
 
-enum dti_status dti_help_topic(const struct dti_choice *topic, struct dti_context *cx,
+enum dti_status dti_help_topic(const struct dti_choice *topic, struct dti_command_context *cx,
                                struct dti_error *reterr)
 {
     switch (topic->value) {
@@ -241,7 +241,7 @@ static void put_options(struct page *page, const struct dti_option *options)
 static void put_exit_codes(struct page *page)
 {
     int last = -1;
-    for (unsigned i = 0; i < DTI_STATUS_COUNT; i++) {
+    for (unsigned i = 0; i < DTI_STATUS_COMMAND_LINE; i++) {
         const enum dti_status status = (enum dti_status)i;
         const int code = dti_status_exit(status);
         if (code == last)
@@ -282,7 +282,7 @@ static void put_commands(struct page *page)
 #define COMPILER "unknown"
 #endif
 
-enum dti_status dti_version_print(const struct dti_context *cx, struct dti_error *reterr)
+enum dti_status dti_version_print(const struct dti_command_context *cx, struct dti_error *reterr)
 {
     if (cx->output == DTI_OUTPUT_HUMAN) {
         (void)fprintf(cx->out, "dtinfo %s\ncompiler   %s\nlibraries ", DTI_VERSION, COMPILER);

@@ -15,8 +15,8 @@ static const char red[] = "\x1b[1;31m", yellow[] = "\x1b[1;33m", plain[] = "\x1b
 
 /* "dtinfo cast: text", with the part before the text in colour */
 enum { LINE_SIZE = 768 };
-static const char *spell_line(char line[LINE_SIZE], const struct dti_context *cx, const char *style,
-                              const char *text)
+static const char *spell_line(char line[LINE_SIZE], const struct dti_command_context *cx,
+                              const char *style, const char *text)
 {
     const bool named = cx->command != NULL;
     (void)snprintf(line, LINE_SIZE, "%sdtinfo%s%s:%s %s\n", cx->colour_error ? style : "",
@@ -24,13 +24,13 @@ static const char *spell_line(char line[LINE_SIZE], const struct dti_context *cx
     return line;
 }
 
-static void put_line(const struct dti_context *cx, const char *style, const char *text)
+static void put_line(const struct dti_command_context *cx, const char *style, const char *text)
 {
     char line[LINE_SIZE];
     (void)fputs(spell_line(line, cx, style, text), cx->err);
 }
 
-void dti_warn(const struct dti_context *cx, const char *format, ...)
+void dti_warn(const struct dti_command_context *cx, const char *format, ...)
 {
     if (cx->quiet)
         return;
@@ -42,24 +42,24 @@ void dti_warn(const struct dti_context *cx, const char *format, ...)
     put_line(cx, yellow, text);
 }
 
-void dti_complain(const struct dti_context *cx, const struct dti_error *error)
+void dti_complain(const struct dti_command_context *cx, const struct dti_error *error)
 {
     char words[DTI_ERROR_TEXT];
     put_line(cx, red, dti_error_words(words, error));
 }
 
-void dti_complain_later(const struct dti_context *cx, const struct dti_error *error,
+void dti_complain_later(const struct dti_command_context *cx, const struct dti_error *error,
                         struct dti_buffer *ret)
 {
     char words[DTI_ERROR_TEXT], line[LINE_SIZE];
     dti_buffer_puts(ret, spell_line(line, cx, red, dti_error_words(words, error)));
 }
 
-void dti_put_line(const struct dti_context *cx, enum dti_style style, size_t indent,
+void dti_put_line(const struct dti_command_context *cx, enum dti_style style, size_t indent,
                   const char *format, ...)
 {
     char text[512];
-    struct dti_line line = dti_context_line(cx);
+    struct dti_line line = dti_command_context_line(cx);
     va_list args;
     va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
@@ -125,7 +125,7 @@ void dti_output_is_complete(const char *path)
         dti_standard_note_complete(label_of(path, label));
 }
 
-enum dti_status dti_output_report_end(const struct dti_context *cx, const char *path,
+enum dti_status dti_output_report_end(const struct dti_command_context *cx, const char *path,
                                       enum dti_status status, struct dti_error *reterr)
 {
     struct dti_error error;

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/error.h"
+#include "util/error.h"
 
 enum dti_option_kind {
     DTI_OPTION_END, /* closes a list */

@@ -9,8 +9,8 @@
 
 #include "cli/shell/standard.h"
 
-enum dti_status dti_page_open(struct dti_page *page, struct dti_context *cx, const char *columns,
-                              struct dti_error *reterr)
+enum dti_status dti_page_open(struct dti_page *page, struct dti_command_context *cx,
+                              const char *columns, struct dti_error *reterr)
 {
     memset(page, 0, sizeof *page);
     if (cx->output != DTI_OUTPUT_HUMAN)
@@ -31,7 +31,7 @@ enum dti_status dti_page_open(struct dti_page *page, struct dti_context *cx, con
 }
 
 /* Moves the page's content to stdout. */
-static enum dti_status turn(const struct dti_context *cx, struct dti_error *reterr)
+static enum dti_status turn(const struct dti_command_context *cx, struct dti_error *reterr)
 {
     struct dti_page *const page = cx->page;
     if (fflush(page->stream) != 0 || ferror(page->stream))
@@ -43,14 +43,16 @@ static enum dti_status turn(const struct dti_context *cx, struct dti_error *rete
 }
 
 /* With --columns nothing is written early: a heading that no table has is only known at the end. */
-enum dti_status dti_context_turn(const struct dti_context *cx, struct dti_error *reterr)
+enum dti_status dti_command_context_turn(const struct dti_command_context *cx,
+                                         struct dti_error *reterr)
 {
     return cx->page && !cx->picks ? turn(cx, reterr) : DTI_OK;
 }
 
-enum dti_status dti_context_flush(const struct dti_context *cx, struct dti_error *reterr)
+enum dti_status dti_command_context_flush(const struct dti_command_context *cx,
+                                          struct dti_error *reterr)
 {
-    const enum dti_status status = dti_context_turn(cx, reterr);
+    const enum dti_status status = dti_command_context_turn(cx, reterr);
     return status == DTI_OK ? dti_standard_flush(cx->raw, reterr) : status;
 }
 
@@ -68,8 +70,8 @@ static enum dti_status check_picks(const struct dti_table_picks *picks, enum dti
                          DTI_QUOTED(name, length), picks->heads.data);
 }
 
-enum dti_status dti_page_end(struct dti_page *page, struct dti_context *cx, enum dti_status status,
-                             struct dti_error *reterr)
+enum dti_status dti_page_end(struct dti_page *page, struct dti_command_context *cx,
+                             enum dti_status status, struct dti_error *reterr)
 {
     /* JSON documents are checked before they are built */
     const bool changed = (status == DTI_OK || status == DTI_ANSWER_NO) &&
@@ -97,8 +99,8 @@ enum dti_status dti_page_end(struct dti_page *page, struct dti_context *cx, enum
     return status;
 }
 
-enum dti_status dti_put_table(const struct dti_context *cx, struct dti_table *table, size_t indent,
-                              struct dti_error *reterr)
+enum dti_status dti_put_table(const struct dti_command_context *cx, struct dti_table *table,
+                              size_t indent, struct dti_error *reterr)
 {
     struct dti_buffer heads;
     dti_buffer_init(&heads);

@@ -15,12 +15,12 @@ struct dti_page {
 
 /* For a complete context: human-readable answers get a page if their lines have a limit. columns:
  * the value of --columns, or NULL. Fails with DTI_NO_MEMORY. */
-enum dti_status dti_page_open(struct dti_page *page, struct dti_context *cx, const char *columns,
-                              struct dti_error *reterr);
+enum dti_status dti_page_open(struct dti_page *page, struct dti_command_context *cx,
+                              const char *columns, struct dti_error *reterr);
 
 /* Writes the rest of a complete answer. Fails with DTI_USAGE if no table had one of the columns,
  * without writing the rest, or with DTI_NO_MEMORY. */
-enum dti_status dti_page_end(struct dti_page *page, struct dti_context *cx, enum dti_status status,
-                             struct dti_error *reterr);
+enum dti_status dti_page_end(struct dti_page *page, struct dti_command_context *cx,
+                             enum dti_status status, struct dti_error *reterr);
 
 #endif

@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-#include "dtinfo/error.h"
 #include "report/json.h"
+#include "util/error.h"
 
 /* Fills descriptors 0 to 2 that are closed, and buffers stdout. */
 void dti_standard_open(void);

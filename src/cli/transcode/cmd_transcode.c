@@ -443,7 +443,7 @@ static void name_options(const struct transcode_args *args, struct dti_error *er
 }
 
 static enum dti_status run_transcode(const void *all_args, char **operands, int count,
-                                     struct dti_context *cx, struct dti_error *reterr)
+                                     struct dti_command_context *cx, struct dti_error *reterr)
 {
     const struct transcode_args *const args = all_args;
     const bool floats = args->to_given && args->to >= DTI_TRANSCODE_COUNT;

@@ -338,7 +338,7 @@ static void recipe_file_free(struct recipe_file *file)
 /* Points into itself: it must not be copied. */
 struct verify_job {
     const struct verify_args *args;
-    const struct dti_context *cx;
+    const struct dti_command_context *cx;
     struct dti_file_source source;
     struct dti_file_bar bar;
     struct recipe_file recipes;
@@ -421,7 +421,7 @@ static enum dti_status attest(struct verify_job *job, struct dti_json *json,
 }
 
 static enum dti_status verify_init(struct verify_job *ret, const struct verify_args *args,
-                                   const struct dti_context *cx, char **operands, int count,
+                                   const struct dti_command_context *cx, char **operands, int count,
                                    struct dti_error *reterr)
 {
     *ret = (struct verify_job){
@@ -469,7 +469,7 @@ static void human(const struct verify_job *job)
 {
     const struct dti_verify *const verify = &job->verify;
     const struct dti_verify_problem *const problem = verify->problem;
-    struct dti_line line = dti_context_line(job->cx);
+    struct dti_line line = dti_command_context_line(job->cx);
     if (!problem) {
         dti_line_print(&line, DTI_STYLE_GOOD, "verified: %zu tensor%s, %llu bytes", verify->tensors,
                        verify->tensors == 1 ? "" : "s", (unsigned long long)verify->bytes);
@@ -499,7 +499,7 @@ static const struct dti_option options[] = {
 };
 
 static enum dti_status run_verify(const void *args, char **operands, int operand_count,
-                                  struct dti_context *cx, struct dti_error *reterr)
+                                  struct dti_command_context *cx, struct dti_error *reterr)
 {
     struct verify_job job;
     const struct dti_verify *const verify = &job.verify;

@@ -172,7 +172,7 @@ static bool read_number(struct metadata_pair *pair, uint64_t type, uint64_t *ret
     char spelled[DTI_TEXT_SIZE];
     dti_decode(format, *ret_code, &value);
     const size_t length = dti_spell_stored(spelled, format, *ret_code, &value);
-    const bool is_number = value.class == DTI_CLASS_FINITE || value.class == DTI_CLASS_ZERO;
+    const bool is_number = value.kind == DTI_CLASS_FINITE || value.kind == DTI_CLASS_ZERO;
     dti_buffer_puts(text, is_number ? "" : "\"");
     dti_buffer_append(text, spelled, length);
     dti_buffer_puts(text, is_number ? "" : "\"");

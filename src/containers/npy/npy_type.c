@@ -9,7 +9,7 @@
 
 #include "containers/containers.h"
 #include "containers/npy/npy.h"
-#include "dtinfo/storage.h"
+#include "core/dtype/storage.h"
 #include "util/checked.h"
 #include "util/text/ascii.h"
 

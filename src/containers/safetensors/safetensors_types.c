@@ -23,7 +23,7 @@ static const struct {
     const char *name;
 } types[] = {
 #define NAME(id, system, spelling, number) ROW_##system(id, spelling)
-#include "dtinfo/dtype_names.def"
+#include "core/dtype/dtype_names.def"
 #undef NAME
 };
 enum { TYPE_COUNT = sizeof types / sizeof types[0] };

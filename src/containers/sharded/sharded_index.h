@@ -4,7 +4,7 @@
 #ifndef CONTAINERS_SHARDED_SHARDED_INDEX_H
 #define CONTAINERS_SHARDED_SHARDED_INDEX_H
 
-#include "dtinfo/error.h"
+#include "util/error.h"
 #include "util/run/memory_pool.h"
 
 /* The distinct files that the index at PATH names, sorted, all in its folder; allocated from the

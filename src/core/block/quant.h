@@ -26,8 +26,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/dtype.h"
-#include "dtinfo/value.h"
+#include "core/dtype/dtype.h"
+#include "core/value.h"
 
 enum dti_quant_division {
     DTI_DIVIDE_TRUE,       /* x / s, rounded: ONNX */
@@ -111,13 +111,13 @@ void dti_affine_choose(const struct dti_affine_recipe *recipe, uint32_t min, uin
                        struct dti_affine_scale *ret);
 
 /* The result of quantizing a number. */
-struct dti_quantized {
+struct dti_quantized_number {
     uint32_t code; /* in the low bits; bits above the code's width are 0 */
     bool clipped;  /* x is finite, but out of range after rounding */
     bool special;  /* x is NaN or infinity */
 };
 void dti_affine_quantize(const struct dti_affine *affine, const struct dti_affine_scale *scale,
-                         uint32_t x, struct dti_quantized *ret);
+                         uint32_t x, struct dti_quantized_number *ret);
 /* Dequantizes a code; returns an fp32 code. */
 uint32_t dti_affine_dequantize(const struct dti_affine *affine,
                                const struct dti_affine_scale *scale, uint32_t code);

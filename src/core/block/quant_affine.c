@@ -31,7 +31,7 @@ static void quotient_of(enum dti_quant_division division, uint32_t x, uint32_t s
 static int64_t place_of(const struct dti_affine *affine, const struct dti_value *quotient,
                         int32_t zero_point)
 {
-    const bool nan = quotient->class == DTI_CLASS_NAN;
+    const bool nan = quotient->kind == DTI_CLASS_NAN;
     int64_t rounded = dti_value_integer(quotient, DTI_ROUND_NEAREST_EVEN);
     switch (affine->specials) {
     case DTI_QUANT_CLAMP:
@@ -51,7 +51,7 @@ static int64_t place_of(const struct dti_affine *affine, const struct dti_value 
 }
 
 void dti_affine_quantize(const struct dti_affine *affine, const struct dti_affine_scale *scale,
-                         uint32_t x, struct dti_quantized *ret)
+                         uint32_t x, struct dti_quantized_number *ret)
 {
     const bool finite = dti_fp32_is_finite(x);
     struct dti_value quotient;
@@ -66,7 +66,7 @@ void dti_affine_quantize(const struct dti_affine *affine, const struct dti_affin
             dti_value_integer(&quotient, DTI_ROUND_NEAREST_EVEN) + (int64_t)scale->zero_point;
         int64_t place = place_of(affine, &quotient, scale->zero_point);
         beyond = true_place < affine->low || true_place > affine->high;
-        if (quotient.class != DTI_CLASS_NAN || affine->specials != DTI_QUANT_AS_TORCH_CHANNEL)
+        if (quotient.kind != DTI_CLASS_NAN || affine->specials != DTI_QUANT_AS_TORCH_CHANNEL)
             place = place < affine->low ? affine->low : place > affine->high ? affine->high : place;
         ret->code = (uint32_t)((uint64_t)place & dti_low_bits(affine->code.width));
     }
@@ -110,7 +110,7 @@ bool dti_affine_recipe_init(struct dti_affine_recipe *ret, const struct dti_form
         if (code->width > 8 || dti_format_is_tapered(code) || !dti_code_max(code, &bits))
             return false;
         dti_decode(code, bits, &largest);
-        if (largest.class != DTI_CLASS_FINITE)
+        if (largest.kind != DTI_CLASS_FINITE)
             return false;
         break;
     case DTI_KIND_INT:
@@ -164,7 +164,7 @@ static int32_t zero_point_of(const struct dti_affine_recipe *recipe, uint32_t mi
     } else {
         dti_integer_value(low, &start);
         value.negative = !value.negative;
-        if (value.class != DTI_CLASS_INF)
+        if (value.kind != DTI_CLASS_INF)
             (void)dti_value_add(&value, &start, &value, DTI_ROUND_NEAREST_EVEN);
         dti_fp32_value(dti_fp32_round(&value), &value);
         zero = dti_value_integer(&value, DTI_ROUND_NEAREST_EVEN);
@@ -208,7 +208,7 @@ void dti_affine_choose(const struct dti_affine_recipe *recipe, uint32_t min, uin
         dti_decode(&wide_fp32, outcome.code, &numerator);
         dti_integer_value((int64_t)affine->high - affine->low, &divisor);
     }
-    if (numerator.class == DTI_CLASS_ZERO)
+    if (numerator.kind == DTI_CLASS_ZERO)
         ret->scale = recipe->least > 0 ? recipe->least : torch ? DTI_FP32_EPS : DTI_FP32_ONE;
     else
         ret->scale = scale_of(&numerator, &divisor, recipe->least > 0 ? recipe->least : least);

@@ -39,7 +39,7 @@ static int32_t shared_exponent(const struct dti_block_recipe *recipe, uint32_t a
     struct dti_value value, largest;
     int32_t exponent = 0;
     dti_fp32_value(amax, &value);
-    if (value.class == DTI_CLASS_ZERO)
+    if (value.kind == DTI_CLASS_ZERO)
         return -127;
     largest_element(format, &largest);
     switch (recipe->mx) {
@@ -75,7 +75,7 @@ static void mx_quantize(const struct dti_block_recipe *recipe, const uint32_t *x
         struct dti_value value;
         bool beyond;
         dti_fp32_value(x[i], &value);
-        value.exponent -= value.class == DTI_CLASS_FINITE ? shift : 0;
+        value.exponent -= value.kind == DTI_CLASS_FINITE ? shift : 0;
         block->code[i] = dti_quant_encode(element, &value, &beyond);
         block->clipped += beyond;
         block->clipped_at |= (uint64_t)beyond << i;
@@ -250,7 +250,7 @@ static void nv_quantize(const struct dti_block_recipe *recipe, const uint32_t *x
     find_error(recipe, x, n, block, &error);
     find_error(recipe, x, n, &four, &error_of_four);
     /* both are NaN if the fp32 scales are infinite */
-    const bool numbers = error.class != DTI_CLASS_NAN && error_of_four.class != DTI_CLASS_NAN;
+    const bool numbers = error.kind != DTI_CLASS_NAN && error_of_four.kind != DTI_CLASS_NAN;
     if (numbers && dti_value_compare(&error_of_four, &error) < 0)
         *block = four;
 }
@@ -329,7 +329,7 @@ static uint32_t bnb_fp4_code(const struct dti_value *quotient)
 {
     struct dti_value magnitude = *quotient, limit;
     size_t place = 0;
-    if (quotient->class == DTI_CLASS_ZERO)
+    if (quotient->kind == DTI_CLASS_ZERO)
         return 0;
     magnitude.negative = false;
     for (; place < DTI_BNB_FP4_LIMITS; place++) {
@@ -438,7 +438,7 @@ void dti_block_element_value(const struct dti_block_recipe *recipe, uint32_t cod
     }
     dti_decode(dti_format_get(format->code), code, ret);
     if (format->family == DTI_BLOCKS_MX && format->code == DTI_INT8)
-        ret->exponent -= ret->class == DTI_CLASS_FINITE ? 6 : 0;
+        ret->exponent -= ret->kind == DTI_CLASS_FINITE ? 6 : 0;
 }
 
 uint32_t dti_block_dequantize(const struct dti_block_recipe *recipe, uint32_t scale, uint32_t code)

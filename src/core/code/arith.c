@@ -8,7 +8,7 @@
 
 static void set_special(struct dti_value *ret, enum dti_class class, bool negative)
 {
-    *ret = (struct dti_value){.class = class, .negative = negative};
+    *ret = (struct dti_value){.kind = class, .negative = negative};
 }
 
 static unsigned set_invalid(struct dti_value *ret)
@@ -20,17 +20,17 @@ static unsigned set_invalid(struct dti_value *ret)
 
 static bool is_nan(const struct dti_value *value)
 {
-    return value->class == DTI_CLASS_NAN;
+    return value->kind == DTI_CLASS_NAN;
 }
 
 static bool is_zero(const struct dti_value *value)
 {
-    return value->class == DTI_CLASS_ZERO;
+    return value->kind == DTI_CLASS_ZERO;
 }
 
 static bool is_inf(const struct dti_value *value)
 {
-    return value->class == DTI_CLASS_INF;
+    return value->kind == DTI_CLASS_INF;
 }
 
 /* Whether one of the operands is a NaN; *ret is then the first NaN, quieted. */
@@ -266,7 +266,7 @@ unsigned dti_value_sqrt(struct dti_value *ret, const struct dti_value *a)
         return 0;
     if (a->negative && !is_zero(a))
         return set_invalid(ret);
-    if (a->class != DTI_CLASS_FINITE) {
+    if (a->kind != DTI_CLASS_FINITE) {
         *ret = *a;
         return 0;
     }
@@ -284,8 +284,7 @@ unsigned dti_value_fma(struct dti_value *ret, const struct dti_value *a, const s
     struct dti_value product;
     if (take_nan(ret, a, b))
         return 0;
-    if (a->class == DTI_CLASS_FINITE && b->class == DTI_CLASS_FINITE &&
-        c->class == DTI_CLASS_FINITE) {
+    if (a->kind == DTI_CLASS_FINITE && b->kind == DTI_CLASS_FINITE && c->kind == DTI_CLASS_FINITE) {
         const struct exact x = product_of(a, b), y = exact_of(c);
         add_exact(ret, &x, &y, round);
         return 0;
@@ -330,7 +329,7 @@ void dti_value_round_integral(struct dti_value *ret, const struct dti_value *a,
     struct dti_outcome outcome;
     if (take_nan(ret, a, a))
         return;
-    if (a->class != DTI_CLASS_FINITE || a->exponent >= 63) {
+    if (a->kind != DTI_CLASS_FINITE || a->exponent >= 63) {
         *ret = *a;
         return;
     }

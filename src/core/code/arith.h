@@ -7,7 +7,7 @@
 #ifndef CORE_CODE_ARITH_H
 #define CORE_CODE_ARITH_H
 
-#include "dtinfo/value.h"
+#include "core/value.h"
 
 /* Exceptions of the operation itself, before rounding. */
 enum dti_arith_flag {

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "core/code/taper.h"
+#include "core/value.h"
 #include "core/wide.h"
-#include "dtinfo/value.h"
 
 static uint64_t all_ones(const struct dti_format *f)
 {
@@ -193,7 +193,7 @@ bool dti_code_next(const struct dti_format *format, uint64_t code, bool up, uint
 /* Where only some binades have a number, the step is that number. */
 static int32_t tapered_step(const struct dti_format *f, const struct dti_value *value)
 {
-    const bool finite = value->class == DTI_CLASS_FINITE;
+    const bool finite = value->kind == DTI_CLASS_FINITE;
     const struct dti_taper *const run = dti_taper_run(f, finite ? value->exponent : INT16_MIN);
     int32_t exponent = finite && value->exponent > run->first ? value->exponent : run->first;
     if (exponent > run->last)
@@ -210,7 +210,7 @@ int32_t dti_format_step_exponent(const struct dti_format *format, const struct d
     if (dti_format_is_tapered(format))
         return tapered_step(format, value);
     int32_t exponent = dti_format_min_exponent(format);
-    if (value->class == DTI_CLASS_FINITE && value->exponent > exponent)
+    if (value->kind == DTI_CLASS_FINITE && value->exponent > exponent)
         exponent = value->exponent;
     return exponent - format->man_bits;
 }
@@ -218,7 +218,7 @@ int32_t dti_format_step_exponent(const struct dti_format *format, const struct d
 static void set_class(struct dti_value *value, enum dti_class class, bool negative)
 {
     memset(value, 0, sizeof *value);
-    value->class = class;
+    value->kind = class;
     value->negative = negative;
 }
 
@@ -231,7 +231,7 @@ void dti_value_set_wide(struct dti_value *ret_value, bool negative, uint64_t hig
         sticky = true;
     }
     *ret_value = (struct dti_value){
-        .class = DTI_CLASS_FINITE,
+        .kind = DTI_CLASS_FINITE,
         .negative = negative,
         .sticky = sticky,
         .exponent = (int32_t)top,
@@ -320,7 +320,7 @@ static void decode_float(const struct dti_format *f, uint64_t code, struct dti_v
         f->kind == DTI_KIND_FLOAT &&
         !dti_format_is_tapered(f)) { /* normal; normal numbers are never special codes */
         *ret_value = (struct dti_value){
-            .class = DTI_CLASS_FINITE,
+            .kind = DTI_CLASS_FINITE,
             .negative = negative,
             .exponent = (int32_t)(exponent - f->bias),
             .hi = (mantissa | UINT64_C(1) << f->man_bits) << (63 - f->man_bits),
@@ -375,9 +375,9 @@ void dti_decode(const struct dti_format *format, uint64_t code, struct dti_value
 
 static int compare_magnitude(const struct dti_value *a, const struct dti_value *b)
 {
-    if (a->class != b->class)
-        return a->class < b->class ? -1 : 1; /* zero < finite < infinity */
-    if (a->class != DTI_CLASS_FINITE)
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1; /* zero < finite < infinity */
+    if (a->kind != DTI_CLASS_FINITE)
         return 0;
     if (a->exponent != b->exponent)
         return a->exponent < b->exponent ? -1 : 1;
@@ -390,8 +390,8 @@ static int compare_magnitude(const struct dti_value *a, const struct dti_value *
 
 int dti_value_compare(const struct dti_value *a, const struct dti_value *b)
 {
-    bool a_negative = a->negative && a->class != DTI_CLASS_ZERO;
-    bool b_negative = b->negative && b->class != DTI_CLASS_ZERO;
+    bool a_negative = a->negative && a->kind != DTI_CLASS_ZERO;
+    bool b_negative = b->negative && b->kind != DTI_CLASS_ZERO;
     if (a_negative != b_negative)
         return a_negative ? -1 : 1;
     return a_negative ? compare_magnitude(b, a) : compare_magnitude(a, b);

@@ -3,7 +3,7 @@
  * Converts values to codes: the only place in the program that rounds and handles overflow.
  * Rounding is one step: the significand is cut at the weight of the destination's last bit, and
  * the discarded part decides. */
-#include "dtinfo/value.h"
+#include "core/value.h"
 
 #include "core/code/taper.h"
 
@@ -346,7 +346,7 @@ static void encode_finite_float(const struct dti_format *f, const struct dti_val
 static void encode_float(const struct dti_format *f, const struct dti_value *value,
                          const struct dti_policy *policy, uint64_t index, struct dti_outcome *ret)
 {
-    switch (value->class) {
+    switch (value->kind) {
     case DTI_CLASS_NAN:
         encode_nan(f, value, policy, ret);
         return;
@@ -374,7 +374,7 @@ static void encode_integer(const struct dti_format *f, const struct dti_value *v
     unsigned out_of_range = DTI_FLAG_OVERFLOW | DTI_FLAG_INEXACT;
     uint64_t mask = dti_low_bits(f->width);
     bool wrap = policy->overflow == DTI_OVERFLOW_WRAP;
-    switch (value->class) {
+    switch (value->kind) {
     case DTI_CLASS_ZERO:
         store(ret, 0, 0);
         return;
@@ -411,9 +411,9 @@ static void encode_integer(const struct dti_format *f, const struct dti_value *v
 
 static void encode_bool(const struct dti_value *value, struct dti_outcome *ret)
 {
-    bool one = value->class == DTI_CLASS_FINITE && value->exponent == 0 && !value->negative &&
+    bool one = value->kind == DTI_CLASS_FINITE && value->exponent == 0 && !value->negative &&
                value->hi == UINT64_C(1) << 63 && value->lo == 0 && !value->sticky;
-    bool zero = value->class == DTI_CLASS_ZERO;
+    bool zero = value->kind == DTI_CLASS_ZERO;
     store(ret, !zero, zero || one ? 0 : DTI_FLAG_INEXACT);
 }
 
@@ -426,7 +426,7 @@ bool dti_encode_ordinary(const struct dti_format *f, const struct dti_value *val
 {
     const uint32_t field = (uint32_t)(value->exponent + f->bias); /* before rounding */
     const uint32_t fields = UINT32_C(1) << (f->exp_bits & 31);
-    if (value->class != DTI_CLASS_FINITE || policy->round != DTI_ROUND_NEAREST_EVEN ||
+    if (value->kind != DTI_CLASS_FINITE || policy->round != DTI_ROUND_NEAREST_EVEN ||
         f->kind != DTI_KIND_FLOAT || f->man_bits == 0 || f->exp_bits < 2 ||
         dti_format_is_tapered(f) || field - 1 >= fields - 3)
         return false;
@@ -440,7 +440,7 @@ bool dti_encode_ordinary(const struct dti_format *f, const struct dti_value *val
     const unsigned carried = (unsigned)(rounded >> (f->man_bits + 1));
     ret_outcome->code = magnitude | (uint64_t)value->negative << (f->width - 1);
     ret_outcome->flags = rest != 0 || more ? DTI_FLAG_INEXACT : 0;
-    ret_stored->class = DTI_CLASS_FINITE;
+    ret_stored->kind = DTI_CLASS_FINITE;
     ret_stored->negative = value->negative;
     ret_stored->sticky = false;
     ret_stored->exponent = value->exponent + (int32_t)carried;

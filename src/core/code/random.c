@@ -2,7 +2,7 @@
  *
  * Random bits for stochastic rounding: a counter-based generator. The bits of an element depend
  * only on the seed and its index, never on threads, chunks or devices. */
-#include "dtinfo/value.h"
+#include "core/value.h"
 
 /* Philox4x32-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3",
  * SC11. It consists of 32-bit multiplications, which every SIMD level and GPU supports. */

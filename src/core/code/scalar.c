@@ -17,13 +17,13 @@ static bool wrap(const struct dti_number *number, struct dti_value *value)
 {
     uint64_t bits;
     struct dti_value fraction;
-    if (!number || value->class != DTI_CLASS_FINITE || value->exponent <= 127 ||
+    if (!number || value->kind != DTI_CLASS_FINITE || value->exponent <= 127 ||
         !dti_number_low_bits(number, &bits, &fraction))
         return false;
     value->exponent = 63;
     value->hi = bits;
     value->lo = 0;
-    value->sticky = fraction.class == DTI_CLASS_FINITE;
+    value->sticky = fraction.kind == DTI_CLASS_FINITE;
     if (value->sticky && fraction.exponent > -65) {
         unsigned lead = (unsigned)(-1 - fraction.exponent);
         value->lo = fraction.hi >> lead;
@@ -40,8 +40,8 @@ const struct dti_format *dti_cast_stage(const struct dti_cast *cast, size_t stag
 void dti_scalar_compare(struct dti_scalar *scalar)
 {
     const struct dti_value *input = &scalar->input, *stored = &scalar->stored;
-    bool nan = input->class == DTI_CLASS_NAN || stored->class == DTI_CLASS_NAN;
-    bool same = nan ? input->class == stored->class : dti_value_compare(input, stored) == 0;
+    bool nan = input->kind == DTI_CLASS_NAN || stored->kind == DTI_CLASS_NAN;
+    bool same = nan ? input->kind == stored->kind : dti_value_compare(input, stored) == 0;
     scalar->flags &= ~(unsigned)DTI_FLAG_INEXACT;
     scalar->flags |= same ? 0 : DTI_FLAG_INEXACT;
 }
@@ -109,11 +109,11 @@ static bool bracket_between_neighbours(const struct dti_format *dst, bool above,
 {
     struct dti_value other;
     uint64_t code;
-    if (ret->stored.class != DTI_CLASS_FINITE || !dti_code_next(dst, ret->code, !above, &code))
+    if (ret->stored.kind != DTI_CLASS_FINITE || !dti_code_next(dst, ret->code, !above, &code))
         return false;
     dti_decode(dst, code, &other);
     const int order = dti_value_compare(&other, &ret->input);
-    if (other.class != DTI_CLASS_FINITE || (above ? order >= 0 : order <= 0))
+    if (other.kind != DTI_CLASS_FINITE || (above ? order >= 0 : order <= 0))
         return false;
     ret->has_below = ret->has_above = true;
     ret->below = above ? code : ret->code;
@@ -124,11 +124,11 @@ static bool bracket_between_neighbours(const struct dti_format *dst, bool above,
 void dti_scalar_bracket(const struct dti_format *dst, struct dti_scalar *ret)
 {
     ret->has_below = ret->has_above = false;
-    ret->has_step = ret->stored.class == DTI_CLASS_ZERO || ret->stored.class == DTI_CLASS_FINITE;
+    ret->has_step = ret->stored.kind == DTI_CLASS_ZERO || ret->stored.kind == DTI_CLASS_FINITE;
     ret->step_exponent = ret->has_step ? dti_format_step_exponent(dst, &ret->stored) : 0;
-    if (ret->input.class == DTI_CLASS_NAN || dst->kind == DTI_KIND_BOOL)
+    if (ret->input.kind == DTI_CLASS_NAN || dst->kind == DTI_KIND_BOOL)
         return;
-    const bool comparable = ret->stored.class != DTI_CLASS_NAN;
+    const bool comparable = ret->stored.kind != DTI_CLASS_NAN;
     const int order = comparable ? dti_value_compare(&ret->stored, &ret->input) : 0;
     if (comparable && order == 0) {
         ret->has_below = dti_code_next(dst, ret->code, false, &ret->below);
@@ -149,13 +149,13 @@ void dti_scalar_cast(const struct dti_cast *cast, const struct dti_value *input,
 struct dti_value dti_scalar_ulps(const struct dti_scalar *scalar, const struct dti_value *error)
 {
     struct dti_value ulps = *error;
-    ulps.exponent -= error->class == DTI_CLASS_FINITE ? scalar->step_exponent : 0;
+    ulps.exponent -= error->kind == DTI_CLASS_FINITE ? scalar->step_exponent : 0;
     return ulps;
 }
 
 int dti_scalar_direction(const struct dti_scalar *scalar)
 {
-    if (scalar->input.class == DTI_CLASS_NAN || scalar->stored.class == DTI_CLASS_NAN)
+    if (scalar->input.kind == DTI_CLASS_NAN || scalar->stored.kind == DTI_CLASS_NAN)
         return 0;
     return dti_value_compare(&scalar->stored, &scalar->input);
 }
@@ -172,7 +172,7 @@ enum dti_number_class dti_code_class(const struct dti_format *format, uint64_t c
     struct dti_value value;
     uint64_t smallest = 0;
     dti_decode(format, code, &value);
-    switch (value.class) {
+    switch (value.kind) {
     case DTI_CLASS_ZERO:
         return DTI_NUMBER_ZERO;
     case DTI_CLASS_INF:

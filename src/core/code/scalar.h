@@ -11,7 +11,7 @@
 
 #include "core/number/number.h"
 #include "core/number/spell.h"
-#include "dtinfo/value.h"
+#include "core/value.h"
 
 enum { DTI_VIA_MAX = 4 };
 

@@ -125,7 +125,7 @@ static bool is_unknown(const struct dti_stack_rule *rule, const struct dti_forma
                        const struct dti_value *value, bool integer)
 {
     unsigned unknown = rule->unknown;
-    switch (value->class) {
+    switch (value->kind) {
     case DTI_CLASS_NAN:
         return (unknown & DTI_STACK_UNKNOWN_NAN) != 0;
     case DTI_CLASS_INF:
@@ -173,7 +173,7 @@ static void scale_quirk(enum dti_stack_quirk quirk, const struct dti_format *dst
     bool strict = quirk == DTI_STACK_QUIRK_SCALE_ML;
     uint64_t nan = 0;
     (void)dti_code_nan(dst, &nan);
-    if (strict && (value.class == DTI_CLASS_ZERO || value.negative)) {
+    if (strict && (value.kind == DTI_CLASS_ZERO || value.negative)) {
         finish(dst, nan, DTI_FLAG_INVALID | DTI_FLAG_INEXACT, ret);
         return;
     }
@@ -181,7 +181,7 @@ static void scale_quirk(enum dti_stack_quirk quirk, const struct dti_format *dst
     value.negative = false;
     dti_encode(dti_format_get(DTI_FP32), &value, &nearest, 0, &outcome);
     dti_decode(dti_format_get(DTI_FP32), outcome.code, &value);
-    bool excess = value.class == DTI_CLASS_FINITE &&
+    bool excess = value.kind == DTI_CLASS_FINITE &&
                   value.exponent == dti_format_min_exponent(dst) && value.hi != UINT64_C(1) << 63;
     dti_encode(dst, &value, &nearest, 0, &outcome);
     finish(dst, excess ? 1 : outcome.code, flags | outcome.flags, ret);
@@ -193,7 +193,7 @@ static bool is_outside_int32(const struct dti_value *value)
     struct dti_value most, least;
     dti_value_set(&most, false, INT32_MAX, 0);
     dti_value_set(&least, true, UINT64_C(1) << 31, 0);
-    return value->class == DTI_CLASS_NAN || dti_value_compare(value, &most) > 0 ||
+    return value->kind == DTI_CLASS_NAN || dti_value_compare(value, &most) > 0 ||
            dti_value_compare(value, &least) < 0;
 }
 
@@ -218,20 +218,20 @@ static void apply_quirk(const struct dti_stack_rule *rule, const struct dti_form
             finish(dst, 0, ret->flags, ret);
         break;
     case DTI_STACK_QUIRK_NAN_ALL_ONES:
-        if (entered.class == DTI_CLASS_NAN)
+        if (entered.kind == DTI_CLASS_NAN)
             finish(dst, (dti_low_bits(dst->width) & ~sign_bit) | (entered.negative ? sign_bit : 0),
                    ret->flags, ret);
         break;
     case DTI_STACK_QUIRK_NAN_ZERO:
-        if (entered.class == DTI_CLASS_NAN)
+        if (entered.kind == DTI_CLASS_NAN)
             finish(dst, entered.negative ? 0 : sign_bit, DTI_FLAG_INVALID | DTI_FLAG_INEXACT, ret);
         break;
     case DTI_STACK_QUIRK_NAN_POSITIVE:
-        if (entered.class == DTI_CLASS_NAN)
+        if (entered.kind == DTI_CLASS_NAN)
             finish(dst, dti_low_bits(dst->width) & ~sign_bit, ret->flags, ret);
         break;
     case DTI_STACK_QUIRK_FLUSH:
-        if (entered.class == DTI_CLASS_FINITE && entered.exponent < dti_format_min_exponent(dst))
+        if (entered.kind == DTI_CLASS_FINITE && entered.exponent < dti_format_min_exponent(dst))
             finish(dst, entered.negative ? sign_bit : 0, DTI_FLAG_UNDERFLOW | DTI_FLAG_INEXACT,
                    ret);
         break;
@@ -240,7 +240,7 @@ static void apply_quirk(const struct dti_stack_rule *rule, const struct dti_form
         scale_quirk(rule->quirk, dst, ret);
         break;
     case DTI_STACK_QUIRK_SCALE_SATURATE:
-        if (entered.class == DTI_CLASS_INF && dti_code_max(dst, &max))
+        if (entered.kind == DTI_CLASS_INF && dti_code_max(dst, &max))
             finish(dst, max, DTI_FLAG_OVERFLOW | DTI_FLAG_INEXACT | DTI_FLAG_SATURATED, ret);
         break;
     }

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/dtype.h"
+#include "core/dtype/dtype.h"
 
 /* A run of binades with equal precision. */
 struct dti_taper {

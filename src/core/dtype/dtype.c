@@ -3,7 +3,7 @@
  * The dtype table: rows of dtypes.def as structs, with compile-time checks of their consistency;
  * and the names that other systems use for dtypes and block formats. There are a few hundred
  * names, too few for an index to beat a linear scan. */
-#include "dtinfo/dtype.h"
+#include "core/dtype/dtype.h"
 
 #include <assert.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static const struct dti_format formats[DTI_DTYPE_COUNT] = {
                    .man_bits = m,                 \
                    .bias = b,                     \
                    .component = DTI_##p},
-#include "dtinfo/dtypes.def"
+#include "core/dtype/dtypes.def"
 #undef DTYPE
 };
 
@@ -50,7 +50,7 @@ static const struct dti_format formats[DTI_DTYPE_COUNT] = {
     _Static_assert((DTI_##p != DTI_NONE) == IS_COMPLEX_##k, row_name ": complex and nothing else has parts"); \
     _Static_assert(((e) != 0) == (DTI_SPECIALS_##s != DTI_SPECIALS_NONE), row_name ": floats need specials"); \
     _Static_assert(((e) == 0) || DTI_SPECIALS_##s == DTI_SPECIALS_POSIT || ((b) >= 0 && (b) < (1 << (e)) + 1), row_name ": bias outside the exponent field");
-#include "dtinfo/dtypes.def"
+#include "core/dtype/dtypes.def"
 #undef DTYPE
 /* clang-format on */
 
@@ -78,7 +78,7 @@ const char *dti_kind_name(enum dti_kind kind)
 const struct dti_dtype_name dti_dtype_names[] = {
 #define NAME(row, sys, spelling, id) \
     {.dtype = DTI_##row, .system = DTI_SYSTEM_##sys, .name = spelling, .number = id},
-#include "dtinfo/dtype_names.def"
+#include "core/dtype/dtype_names.def"
 #undef NAME
 };
 const size_t dti_dtype_name_count = sizeof dti_dtype_names / sizeof *dti_dtype_names;
@@ -95,7 +95,7 @@ const struct dti_block_format dti_block_formats[] = {
      .length = len,                                                \
      .bytes = size,                                                \
      .summary = text},
-#include "dtinfo/blocks.def"
+#include "core/dtype/blocks.def"
 #undef BLOCK
 };
 const size_t dti_block_format_count = sizeof dti_block_formats / sizeof *dti_block_formats;

@@ -12,7 +12,7 @@
 #include "core/dtype/dtype_names.h"
 #include "core/dtype/gguf_type.h"
 #include "core/dtype/named_format.h"
-#include "dtinfo/value.h"
+#include "core/value.h"
 #include "util/text/ascii.h"
 #include "util/text/nearest.h"
 

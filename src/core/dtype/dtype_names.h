@@ -4,7 +4,7 @@
 #ifndef CORE_DTYPE_DTYPE_NAMES_H
 #define CORE_DTYPE_DTYPE_NAMES_H
 
-#include "dtinfo/dtype.h"
+#include "core/dtype/dtype.h"
 
 /* Finds a dtype by its canonical name or its name in another system, including byte order marks,
  * but without a library prefix; DTI_NONE if there is none. */

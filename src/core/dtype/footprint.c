@@ -3,7 +3,7 @@
  * Computes sizes of arrays in bytes; the arrays need not exist. */
 #include "core/dtype/footprint.h"
 
-#include "dtinfo/storage.h"
+#include "core/dtype/storage.h"
 #include "util/checked.h"
 
 enum { TENSOR_SCALE_BYTES = 4 }; /* nvfp4: one fp32 */

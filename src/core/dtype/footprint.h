@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/dtype/dtype.h"
 #include "core/dtype/gguf_type.h"
-#include "dtinfo/dtype.h"
 
 /* An array's element type. */
 struct dti_stored {

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "dtinfo/dtype.h"
+#include "core/dtype/dtype.h"
 
 /* The block types. */
 enum dti_gguf_blocks {

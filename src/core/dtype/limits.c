@@ -2,7 +2,7 @@
  *
  * The limits of a format, derived from its row through the landmarks of codes.c. Where ties
  * matter, dti_encode() itself computes the limits, so that they agree with the casts. */
-#include "dtinfo/limits.h"
+#include "core/dtype/limits.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static bool next_is_finite(const struct dti_format *format, uint64_t code, bool 
     if (!dti_code_next(format, code, up, &next))
         return false;
     dti_decode(format, next, &value);
-    return value.class == DTI_CLASS_FINITE || value.class == DTI_CLASS_ZERO;
+    return value.kind == DTI_CLASS_FINITE || value.kind == DTI_CLASS_ZERO;
 }
 
 /* The spacing above and below 1. Below 1 it is half of that above, unless 1 is the smallest
@@ -60,7 +60,7 @@ static void set_epsilons(struct dti_limits *limits, const struct dti_format *for
     }
     if (next_is_finite(format, one.code, false)) {
         const struct dti_value half = {
-            .class = DTI_CLASS_FINITE, .exponent = -1, .hi = UINT64_C(1) << 63};
+            .kind = DTI_CLASS_FINITE, .exponent = -1, .hi = UINT64_C(1) << 63};
         limits->negep = dti_format_step_exponent(format, &half);
         set_value(&limits->epsneg, format, 1, limits->negep);
     }
@@ -83,14 +83,14 @@ static void set_borders(struct dti_limits *limits, const struct dti_format *form
     limits->overflow_inclusive = (outcome.flags & DTI_FLAG_OVERFLOW) != 0;
 
     dti_decode(format, 0, &stored);
-    if (stored.class != DTI_CLASS_ZERO)
+    if (stored.kind != DTI_CLASS_ZERO)
         return;
     const struct dti_limit *smallest =
         limits->smallest_subnormal.present ? &limits->smallest_subnormal : &limits->smallest_normal;
     set_value(&limits->to_zero_up_to, format, 1, smallest->value.exponent - 1);
     dti_encode(format, &limits->to_zero_up_to.value, &nearest_even, 0, &outcome);
     dti_decode(format, outcome.code, &stored);
-    limits->to_zero_inclusive = stored.class == DTI_CLASS_ZERO;
+    limits->to_zero_inclusive = stored.kind == DTI_CLASS_ZERO;
 }
 
 /* If the smallest spacing is at most 1, all integers are exact up to 2^precision or up to max. */

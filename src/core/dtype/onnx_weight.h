@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/dtype.h"
+#include "core/dtype/dtype.h"
 
 /* The operators, in the order of the table in onnx_read.c. The last two are from onnxruntime. */
 enum dti_onnx_operator {

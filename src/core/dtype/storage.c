@@ -2,7 +2,7 @@
  *
  * Where the codes of an array are: containers, packing, byte order. This is the definition; the
  * kernels, which do the same for whole arrays, are checked against it. */
-#include "dtinfo/storage.h"
+#include "core/dtype/storage.h"
 
 #include <assert.h>
 #include <string.h>

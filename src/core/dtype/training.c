@@ -3,7 +3,7 @@
  * Bytes of weights, gradients, master weights and optimizer states. */
 #include "core/dtype/training.h"
 
-#include "dtinfo/storage.h"
+#include "core/dtype/storage.h"
 #include "util/checked.h"
 
 enum { BLOCK_SCALE_BYTES = 4, MASTER_BITS = 32, GRADIENT_BITS = 16 };

@@ -593,7 +593,7 @@ bool dti_big_ratio(struct dti_value *ret_value, bool negative, const struct dti_
     if (num->failed || den->failed)
         return false;
     if (num->count == 0) {
-        *ret_value = (struct dti_value){.class = DTI_CLASS_ZERO, .negative = negative};
+        *ret_value = (struct dti_value){.kind = DTI_CLASS_ZERO, .negative = negative};
         return true;
     }
     uint64_t high, low;

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/value.h"
+#include "core/value.h"
 
 enum { DTI_BIG_INLINE = 24 };
 

@@ -66,7 +66,7 @@ static void set_quotient(struct dti_value *ret, bool negative, uint64_t digits, 
     const uint64_t bit = 2 * rest >= divisor;
     high = high << shift | (low >> 63 & shift);
     low = low << shift | (bit & shift);
-    ret->class = DTI_CLASS_FINITE;
+    ret->kind = DTI_CLASS_FINITE;
     ret->negative = negative;
     ret->sticky = rest != 0;
     ret->exponent = (int32_t)(exponent + 64 - bits - zeros - shift);
@@ -403,7 +403,7 @@ static bool round_finite(const struct dti_number *number, struct dti_value *ret_
 
 bool dti_number_value(const struct dti_number *number, struct dti_value *ret_value)
 {
-    if (number->class == DTI_CLASS_FINITE) {
+    if (number->kind == DTI_CLASS_FINITE) {
         if (round_short(number, ret_value))
             return true;
         const enum dti_magnitude magnitude = dti_number_magnitude(number);
@@ -414,8 +414,8 @@ bool dti_number_value(const struct dti_number *number, struct dti_value *ret_val
                            huge ? 2 * DTI_EXPONENT_LIMIT : -2 * DTI_EXPONENT_LIMIT);
         return true;
     }
-    *ret_value = (struct dti_value){.class = number->class, .negative = number->negative};
-    if (number->class == DTI_CLASS_NAN)
+    *ret_value = (struct dti_value){.kind = number->kind, .negative = number->negative};
+    if (number->kind == DTI_CLASS_NAN)
         ret_value->hi = UINT64_C(1) << (number->signaling ? 62 : 63);
     return true;
 }
@@ -572,9 +572,9 @@ bool dti_number_exact(const struct dti_number *number, struct dti_buffer *buffer
 {
     static const char *const words[] = {
         [DTI_CLASS_ZERO] = "-0", [DTI_CLASS_INF] = "-inf", [DTI_CLASS_NAN] = "-nan"};
-    if (number->class != DTI_CLASS_FINITE) {
-        const bool sign = number->negative && number->class != DTI_CLASS_NAN;
-        dti_buffer_puts(buffer, words[number->class] + !sign);
+    if (number->kind != DTI_CLASS_FINITE) {
+        const bool sign = number->negative && number->kind != DTI_CLASS_NAN;
+        dti_buffer_puts(buffer, words[number->kind] + !sign);
         return true;
     }
     if (!number->quotient && !number->num.hexadecimal)
@@ -650,7 +650,7 @@ bool dti_number_low_bits(const struct dti_number *number, uint64_t *ret_bits,
     uint64_t bits = 0;
     struct dti_value fraction;
     dti_value_set(&fraction, false, 0, 0);
-    if (number->class == DTI_CLASS_FINITE) {
+    if (number->kind == DTI_CLASS_FINITE) {
         if (number->quotient || number->num.exponent < 0) {
             if (!divide_out(number, &bits, &fraction))
                 return false;

@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/error.h"
-#include "dtinfo/value.h"
+#include "core/value.h"
 #include "util/buffer.h"
+#include "util/error.h"
 
 /* A term is (-1)^negative x digits x base^exponent with base 10 (decimal) or 2 (hexfloat; digits
  * is then a hexadecimal integer). The digits are a private copy without '_', point and leading
@@ -27,7 +27,7 @@ struct dti_term {
 };
 
 struct dti_number {
-    enum dti_class class;
+    enum dti_class kind;
     bool negative;
     bool quotient;            /* written "a/b" */
     bool signaling;           /* the text was snan */

@@ -138,7 +138,7 @@ static bool by_short_decimal(const struct dti_number *number, const struct dti_v
             return false;
     }
     if ((difference.high | difference.low) == 0) {
-        ret->absolute = ret->relative = (struct dti_value){.class = DTI_CLASS_ZERO};
+        ret->absolute = ret->relative = (struct dti_value){.kind = DTI_CLASS_ZERO};
         dti_buffer_append(exact, "0", 1);
         *ret_has_exact = true;
         return true;
@@ -191,7 +191,7 @@ static bool append_value(struct dti_buffer *buffer, const struct dti_value *valu
     struct dti_big integer;
     int64_t exponent = 0;
     dti_big_init(&integer);
-    if (value->class == DTI_CLASS_FINITE)
+    if (value->kind == DTI_CLASS_FINITE)
         exponent = dti_big_from_value(&integer, value);
     const bool done = dti_append_product(buffer, value->negative, &integer, exponent, 0);
     dti_big_free(&integer);
@@ -203,9 +203,9 @@ static void from_zero(const struct dti_value *stored, struct dti_difference *ret
                       struct dti_buffer *exact, bool *ret_has_exact)
 {
     ret->absolute = *stored;
-    if (stored->class == DTI_CLASS_ZERO)
+    if (stored->kind == DTI_CLASS_ZERO)
         ret->absolute.negative = false;
-    ret->relative = (struct dti_value){.class = DTI_CLASS_NAN, .hi = UINT64_C(1) << 63};
+    ret->relative = (struct dti_value){.kind = DTI_CLASS_NAN, .hi = UINT64_C(1) << 63};
     *ret_has_exact = append_value(exact, stored);
 }
 
@@ -383,7 +383,7 @@ static bool by_digits(const struct dti_number *number, const struct dti_value *s
              difference.count--)
             difference.exponent++;
         if (difference.count == 0) {
-            ret->absolute = ret->relative = (struct dti_value){.class = DTI_CLASS_ZERO};
+            ret->absolute = ret->relative = (struct dti_value){.kind = DTI_CLASS_ZERO};
             dti_buffer_append(exact, "0", 1);
             *ret_has_exact = ok = true;
         } else {
@@ -403,12 +403,12 @@ bool dti_number_difference(const struct dti_number *number, const struct dti_val
     const struct dti_term *const term = &number->num;
     bool ok = true;
     *ret_has_exact = false;
-    if (number->class > DTI_CLASS_FINITE || stored->class > DTI_CLASS_FINITE)
+    if (number->kind > DTI_CLASS_FINITE || stored->kind > DTI_CLASS_FINITE)
         ret->absolute = ret->relative =
-            (struct dti_value){.class = DTI_CLASS_NAN, .hi = UINT64_C(1) << 63};
-    else if (number->class == DTI_CLASS_ZERO)
+            (struct dti_value){.kind = DTI_CLASS_NAN, .hi = UINT64_C(1) << 63};
+    else if (number->kind == DTI_CLASS_ZERO)
         from_zero(stored, ret, exact, ret_has_exact);
-    else if (stored->class == DTI_CLASS_ZERO)
+    else if (stored->kind == DTI_CLASS_ZERO)
         ok = to_zero(number, ret, exact, ret_has_exact);
     else if (dti_number_magnitude(number) != DTI_MAGNITUDE_ORDINARY)
         ok = out_of_reach(number, stored, ret);

@@ -251,7 +251,7 @@ struct scanned_term {
 };
 
 struct scanned_number {
-    enum dti_class class;
+    enum dti_class kind;
     bool negative, signaling, quotient;
     struct scanned_term num, den;
 };
@@ -399,11 +399,11 @@ static bool is_word(const char *p, const char *end, const char *word)
 static bool scan_special(struct scanned_number *ret, const char *p, const char *end)
 {
     if (is_word(p, end, "inf") || is_word(p, end, "infinity")) {
-        ret->class = DTI_CLASS_INF;
+        ret->kind = DTI_CLASS_INF;
         return true;
     }
     ret->signaling = is_word(p, end, "snan");
-    ret->class = DTI_CLASS_NAN;
+    ret->kind = DTI_CLASS_NAN;
     return ret->signaling || is_word(p, end, "nan");
 }
 
@@ -427,7 +427,7 @@ static enum parse_problem scan_number(struct scanned_number *ret, const char *te
     const enum parse_problem problem = scan_term(&ret->num, p, end, &p);
     if (problem != DTI_PARSE_FINE)
         return problem;
-    ret->class = ret->num.count > 0 ? DTI_CLASS_FINITE : DTI_CLASS_ZERO;
+    ret->kind = ret->num.count > 0 ? DTI_CLASS_FINITE : DTI_CLASS_ZERO;
     if (p < end && *p == '/') {
         p++;
         ret->quotient = true;
@@ -505,11 +505,11 @@ static bool keep_number(struct dti_number *ret, const struct scanned_number *sca
         .base = 10, .digits = "1", .count = 1, .value = 1, .exponent = 0};
     struct scanned_term unit = one;
     unit.end = unit.digits + 1;
-    ret->class = scanned->class;
+    ret->kind = scanned->kind;
     ret->negative = scanned->negative;
     ret->signaling = scanned->signaling;
     ret->quotient = scanned->quotient;
-    if (scanned->class == DTI_CLASS_FINITE || scanned->class == DTI_CLASS_ZERO) {
+    if (scanned->kind == DTI_CLASS_FINITE || scanned->kind == DTI_CLASS_ZERO) {
         if (!keep_digits(&ret->num, &scanned->num))
             return false;
     } else {
@@ -533,7 +533,7 @@ static enum dti_status parse_scanned(struct dti_number *ret_number,
         return complain(reterr, problem, text, length, at);
     if (!keep_number(ret_number, ret_scanned))
         return dti_no_memory(reterr);
-    if (ret_scanned->class == DTI_CLASS_FINITE &&
+    if (ret_scanned->kind == DTI_CLASS_FINITE &&
         dti_number_magnitude(ret_number) == DTI_MAGNITUDE_TANGLED) {
         dti_number_free(ret_number);
         return complain(reterr, DTI_PARSE_TANGLED, text, length, at);
@@ -552,10 +552,10 @@ enum dti_status dti_number_parse(struct dti_number *ret_number, const char *text
 static bool set_short(struct dti_value *ret_value, const struct scanned_number *number)
 {
     const struct scanned_term *const term = &number->num;
-    if (number->quotient || number->class > DTI_CLASS_FINITE)
+    if (number->quotient || number->kind > DTI_CLASS_FINITE)
         return false;
-    if (number->class == DTI_CLASS_ZERO) {
-        *ret_value = (struct dti_value){.class = DTI_CLASS_ZERO, .negative = number->negative};
+    if (number->kind == DTI_CLASS_ZERO) {
+        *ret_value = (struct dti_value){.kind = DTI_CLASS_ZERO, .negative = number->negative};
         return true;
     }
     if (term->base == 10) {
@@ -608,7 +608,7 @@ enum dti_status dti_value_parse(struct dti_value *ret_value, const char *text, s
     if (!keep_number(&number, &scanned))
         return dti_no_memory(reterr);
     enum dti_status status = DTI_OK;
-    if (scanned.class == DTI_CLASS_FINITE && dti_number_magnitude(&number) == DTI_MAGNITUDE_TANGLED)
+    if (scanned.kind == DTI_CLASS_FINITE && dti_number_magnitude(&number) == DTI_MAGNITUDE_TANGLED)
         status = complain(reterr, DTI_PARSE_TANGLED, text, length, at);
     else if (!dti_number_value(&number, ret_value))
         status = dti_no_memory(reterr);

@@ -14,8 +14,8 @@
 #include "core/number/decimal.h"
 #include "core/number/number.h"
 #include "core/number/number_terms.h"
+#include "core/value.h"
 #include "core/wide.h"
-#include "dtinfo/value.h"
 #include "util/checked.h"
 #include "util/run/allocate.h"
 
@@ -36,7 +36,7 @@ static size_t copy_text(char *buffer, const char *text)
 /* Writes "nan", "inf", "-inf" with a terminator; false for numbers. */
 static bool spell_digitless(char *buffer, const struct dti_value *value, size_t *ret_length)
 {
-    switch (value->class) {
+    switch (value->kind) {
     case DTI_CLASS_NAN:
         *ret_length = copy_text(buffer, "nan");
         return true;
@@ -83,8 +83,8 @@ static bool fits_fp64(const struct dti_value *value)
 bool dti_value_fits_json(const struct dti_value *value)
 {
     uint64_t integer;
-    if (value->class != DTI_CLASS_FINITE)
-        return value->class == DTI_CLASS_ZERO;
+    if (value->kind != DTI_CLASS_FINITE)
+        return value->kind == DTI_CLASS_ZERO;
     return fits_fp64(value) || integer_magnitude(value, &integer);
 }
 
@@ -132,9 +132,9 @@ size_t dti_spell_text(char buffer[DTI_TEXT_SIZE], const struct dti_value *value)
 {
     size_t length;
     uint64_t integer;
-    if (value->class > DTI_CLASS_FINITE && spell_digitless(buffer, value, &length))
+    if (value->kind > DTI_CLASS_FINITE && spell_digitless(buffer, value, &length))
         return length;
-    if (value->class == DTI_CLASS_ZERO)
+    if (value->kind == DTI_CLASS_ZERO)
         return spell_zero(buffer, value->negative);
 
     const bool fits = fits_fp64(value);
@@ -160,7 +160,7 @@ size_t dti_spell_text(char buffer[DTI_TEXT_SIZE], const struct dti_value *value)
 static bool round_normal(struct dti_value *ret, const struct dti_value *value)
 {
     const unsigned drop = 64 - FP64_PRECISION;
-    if (value->class != DTI_CLASS_FINITE || value->exponent >= FP64_MAX_EXPONENT ||
+    if (value->kind != DTI_CLASS_FINITE || value->exponent >= FP64_MAX_EXPONENT ||
         value->exponent <= -FP64_MAX_EXPONENT)
         return false;
     const uint64_t half = UINT64_C(1) << (drop - 1), rest = value->hi & (2 * half - 1);
@@ -207,7 +207,7 @@ size_t dti_spell_regular(char buffer[DTI_TEXT_SIZE], const struct dti_format *fo
     uint64_t integer;
     if (spell_digitless(buffer, value, &length))
         return length;
-    if (value->class == DTI_CLASS_ZERO)
+    if (value->kind == DTI_CLASS_ZERO)
         return spell_zero(buffer, value->negative);
     if (!dti_format_is_float(format) && integer_magnitude(value, &integer))
         return spell_integer(buffer, value->negative, integer);
@@ -220,7 +220,7 @@ bool dti_spell_fp64_texts(char text[DTI_TEXT_SIZE], char shortest[DTI_TEXT_SIZE]
 {
     struct dti_decimal decimal;
     uint64_t integer;
-    if (value->class != DTI_CLASS_FINITE || !fits_fp64(value))
+    if (value->kind != DTI_CLASS_FINITE || !fits_fp64(value))
         return false;
     if (value->exponent < FP64_PRECISION && integer_magnitude(value, &integer)) {
         decimal.count = (unsigned)dti_digits_write(decimal.digit, integer);
@@ -246,7 +246,7 @@ size_t dti_spell_hexfloat(char buffer[DTI_TEXT_SIZE], const struct dti_value *va
     char *end = buffer;
     *end = '-';
     end += value->negative;
-    if (value->class == DTI_CLASS_ZERO)
+    if (value->kind == DTI_CLASS_ZERO)
         return (size_t)(end - buffer) + copy_text(end, "0x0p+0");
 
     uint64_t high = value->hi << 1 | value->lo >> 63,
@@ -476,7 +476,7 @@ static bool round_digits(struct dti_decimal *ret, const struct dti_value *value,
 /* For a zero or FINITE value. False if memory ran out. */
 static bool set_digits(struct dti_decimal *ret, const struct dti_value *value, unsigned count)
 {
-    if (value->class == DTI_CLASS_FINITE)
+    if (value->kind == DTI_CLASS_FINITE)
         return round_digits(ret, value, count);
     memset(ret->digit, '0', count);
     ret->count = count;
@@ -511,7 +511,7 @@ size_t dti_spell_scientific(char buffer[DTI_TEXT_SIZE], const struct dti_value *
 /* The number of digits after the point of a zero or FINITE value. */
 static size_t count_decimals(const struct dti_value *value)
 {
-    if (value->class == DTI_CLASS_ZERO)
+    if (value->kind == DTI_CLASS_ZERO)
         return 0;
     const uint64_t lowest = value->lo != 0 ? value->lo : value->hi;
     const unsigned zeros = dti_trailing_zeros(lowest);
@@ -555,7 +555,7 @@ static bool append_rounded(struct dti_buffer *buffer, const struct dti_value *va
     size_t count = 0;
     bool done = false;
     dti_big_init(&scaled);
-    if (value->class == DTI_CLASS_FINITE)
+    if (value->kind == DTI_CLASS_FINITE)
         set_scaled(&scaled, value, (int64_t)decimals, POWER_EXACT);
     digits = dti_big_to_digits(&scaled, own, sizeof own, &count);
     if (digits)
@@ -571,7 +571,7 @@ static bool append_rounded(struct dti_buffer *buffer, const struct dti_value *va
 /* An upper estimate of the number of digits before the point. */
 static size_t count_whole(const struct dti_value *value)
 {
-    const bool large = value->class == DTI_CLASS_FINITE && value->exponent > 0;
+    const bool large = value->kind == DTI_CLASS_FINITE && value->exponent > 0;
     return large ? (size_t)log10_of_power(value->exponent) + 2 : 1;
 }
 
@@ -580,7 +580,7 @@ static size_t count_whole(const struct dti_value *value)
 static bool append_short(struct dti_buffer *buffer, const struct dti_value *value)
 {
     char digits[2 * DTI_DECIMAL_DIGITS];
-    if (value->class != DTI_CLASS_FINITE || value->lo != 0 || value->sticky)
+    if (value->kind != DTI_CLASS_FINITE || value->lo != 0 || value->sticky)
         return false;
     const unsigned zeros = dti_trailing_zeros(value->hi);
     const int64_t power = (int64_t)value->exponent - 63 + (int64_t)zeros; /* of the odd part */
@@ -606,7 +606,7 @@ static bool append_near(struct dti_buffer *buffer, const struct dti_value *value
     enum { LIMBS = 4, CHUNK = 18, WORD = 64 };
     const uint64_t ten = UINT64_C(1000000000000000000);
     const size_t decimals = count_decimals(value);
-    if (value->class != DTI_CLASS_FINITE || value->lo != 0 || value->sticky ||
+    if (value->kind != DTI_CLASS_FINITE || value->lo != 0 || value->sticky ||
         value->exponent > 62 || decimals == 0 || decimals > LIMBS * WORD ||
         !dti_buffer_reserve(buffer, DTI_DECIMAL_DIGITS + decimals + CHUNK))
         return false;

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/dtype.h"
-#include "dtinfo/value.h"
+#include "core/dtype/dtype.h"
+#include "core/value.h"
 #include "util/buffer.h"
 
 enum {

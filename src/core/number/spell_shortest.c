@@ -85,7 +85,7 @@ static size_t spell_power(char buffer[DTI_TEXT_SIZE], const struct dti_format *f
 size_t dti_spell_shortest_value(char buffer[DTI_TEXT_SIZE], const struct dti_format *format,
                                 const struct dti_value *value)
 {
-    const bool power = value->class == DTI_CLASS_FINITE && value->hi == UINT64_C(1) << 63;
+    const bool power = value->kind == DTI_CLASS_FINITE && value->hi == UINT64_C(1) << 63;
     return power && dti_format_is_tapered(format) ? spell_power(buffer, format, value)
                                                   : dti_spell_regular(buffer, format, value);
 }

@@ -8,7 +8,7 @@
 
 #include "devices/device.h"
 #include "devices/gpu/cuda_types.h"
-#include "dtinfo/error.h"
+#include "util/error.h"
 
 struct dti_cuda {
 #define CUDA_SYMBOL(need, name, parameters) CUresult(*name) parameters;

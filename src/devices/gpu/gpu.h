@@ -16,7 +16,7 @@
 
 #include "devices/device.h"
 #include "devices/gpu/gpu_kernels.h"
-#include "dtinfo/error.h"
+#include "util/error.h"
 
 struct dti_gpu;
 struct dti_gpu_stream;

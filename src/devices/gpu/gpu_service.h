@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "dtinfo/error.h"
+#include "util/error.h"
 
 struct dti_gpu_service;
 

@@ -5,8 +5,8 @@
 #ifndef DEVICES_MACHINE_CAPABILITY_H
 #define DEVICES_MACHINE_CAPABILITY_H
 
+#include "core/dtype/dtype.h"
 #include "devices/machine/machine.h"
-#include "dtinfo/dtype.h"
 
 /* Ordered: each level includes those before it. */
 enum dti_capability {

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "devices/device.h"
-#include "dtinfo/error.h"
+#include "util/error.h"
 
 enum dti_isa { DTI_ISA_NONE, DTI_ISA_X86_64, DTI_ISA_AARCH64, DTI_ISA_OTHER };
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/dtype.h"
+#include "core/dtype/dtype.h"
 #include "kernels/quant/quant_kernel.h"
 #include "util/buffer.h"
 

@@ -8,7 +8,7 @@
 #define FILES_CONFIG_QUANT_CONFIG_MODULES_H
 
 #include "containers/name_order.h"
-#include "dtinfo/error.h"
+#include "util/error.h"
 
 struct dti_config_reading;
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/error.h"
+#include "util/error.h"
 
 /* How to match the text of a rule; a bit set. */
 enum {

@@ -72,7 +72,7 @@ struct dti_quant_member {
 
 /* Quantizes tensors in groups, so that memory does not grow with their number. */
 enum { DTI_QUANT_TASKS = 512 };
-struct dti_quantizer {
+struct dti_quantize_job {
     struct dti_rewrite_run *run;
     size_t member_count;
     struct dti_quant_member *members;
@@ -132,16 +132,16 @@ enum dti_status dti_quant_task_fill_rows(const struct dti_quant_task *task,
 
 /* quantize_fused.c: call after the first pass over the tasks. Merges the ranges of those that share
  * a tensor scale; members that are not tasks are read for their range. */
-enum dti_status dti_quant_fuse(struct dti_quantizer *job, struct dti_error *reterr);
+enum dti_status dti_quant_fuse(struct dti_quantize_job *job, struct dti_error *reterr);
 
 /* quantize_piece.c: runs the pieces of up to DTI_QUANT_TASKS tasks: quantizes them or, with
  * `ranges`, reads those that need a range. Tasks outside the job do not count as progress. */
-enum dti_status dti_quant_run_pieces(struct dti_quantizer *job, struct dti_quant_task *tasks,
+enum dti_status dti_quant_run_pieces(struct dti_quantize_job *job, struct dti_quant_task *tasks,
                                      size_t count, bool ranges, struct dti_error *reterr);
 
 /* quantize_gather.c: assigns memory to small parts of the tasks; then writes them. */
-void dti_quant_gather(struct dti_quantizer *job);
-enum dti_status dti_quant_write_gathered(struct dti_quantizer *job, struct dti_error *reterr);
+void dti_quant_gather(struct dti_quantize_job *job);
+enum dti_status dti_quant_write_gathered(struct dti_quantize_job *job, struct dti_error *reterr);
 /* Writes at an offset of a part, gathered or not. */
 enum dti_status dti_quant_task_write(const struct dti_quant_task *task, enum dti_quant_part part,
                                      const void *data, size_t size, uint64_t offset,

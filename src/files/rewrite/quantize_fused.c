@@ -14,7 +14,7 @@ enum { OTHERS = 64 }; /* members read at once */
 _Static_assert((int)OTHERS <= (int)DTI_QUANT_TASKS, "they are queued as tasks are");
 
 struct fused_others {
-    struct dti_quantizer *job;
+    struct dti_quantize_job *job;
     struct dti_quant_task *list; /* OTHERS entries; NULL until needed */
     size_t count;
 };
@@ -46,7 +46,7 @@ static enum dti_status find_plan(struct dti_quant_task *task, const struct dti_t
 }
 
 /* Reads in file order, since a range does not depend on the order. */
-static enum dti_status open_other(struct dti_quant_task *task, const struct dti_quantizer *job,
+static enum dti_status open_other(struct dti_quant_task *task, const struct dti_quantize_job *job,
                                   const struct dti_quant_plan *like,
                                   struct dti_fused_member *member, struct dti_error *reterr)
 {
@@ -118,7 +118,7 @@ static enum dti_status merge(struct dti_quant_task *task, struct dti_error *rete
     return status;
 }
 
-enum dti_status dti_quant_fuse(struct dti_quantizer *job, struct dti_error *reterr)
+enum dti_status dti_quant_fuse(struct dti_quantize_job *job, struct dti_error *reterr)
 {
     struct fused_others others = {.job = job};
     enum dti_status status = DTI_OK;

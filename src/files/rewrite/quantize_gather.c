@@ -24,7 +24,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Lists the small parts of a task. */
-static void list_task(struct dti_quantizer *job, size_t task, uint64_t *bytes)
+static void list_task(struct dti_quantize_job *job, size_t task, uint64_t *bytes)
 {
     const struct dti_rewrite *const rewrite = job->run->rewrite;
     const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[job->tasks[task].at];
@@ -41,7 +41,7 @@ static void list_task(struct dti_quantizer *job, size_t task, uint64_t *bytes)
     }
 }
 
-void dti_quant_gather(struct dti_quantizer *job)
+void dti_quant_gather(struct dti_quantize_job *job)
 {
     const uint64_t memory = job->run->options->max_memory;
     uint64_t bytes = 0;
@@ -84,7 +84,7 @@ enum dti_status dti_quant_task_write(const struct dti_quant_task *task, enum dti
                                place->offset + offset, reterr);
 }
 
-enum dti_status dti_quant_write_gathered(struct dti_quantizer *job, struct dti_error *reterr)
+enum dti_status dti_quant_write_gathered(struct dti_quantize_job *job, struct dti_error *reterr)
 {
     const struct dti_rewrite *const rewrite = job->run->rewrite;
     const unsigned char *at = job->gather;

@@ -32,7 +32,7 @@ static enum dti_status rotate(const struct dti_quant_task *task, struct dti_quan
     return status;
 }
 
-static void flush(struct dti_quantizer *job, struct dti_quant_member *member)
+static void flush(struct dti_quantize_job *job, struct dti_quant_member *member)
 {
     if (!member->ranges)
         return;
@@ -46,7 +46,7 @@ static void flush(struct dti_quantizer *job, struct dti_quant_member *member)
 static enum dti_status find_range(void *context, size_t member, size_t part, uint64_t first,
                                   size_t size, struct dti_error *reterr)
 {
-    struct dti_quantizer *const job = context;
+    struct dti_quantize_job *const job = context;
     struct dti_quant_member *const own = &job->members[member];
     struct dti_quant_task *const task = job->queued[part];
     enum dti_status status = DTI_OK;
@@ -141,7 +141,7 @@ static enum dti_status write_codes(struct dti_quant_task *task, struct dti_quant
                                 piece->code, reterr);
 }
 
-static enum dti_status write_scales(struct dti_quantizer *job, struct dti_quant_task *task,
+static enum dti_status write_scales(struct dti_quantize_job *job, struct dti_quant_task *task,
                                     struct dti_quant_member *member,
                                     const struct quant_chunk *piece, struct dti_error *reterr)
 {
@@ -172,7 +172,7 @@ static enum dti_status write_scales(struct dti_quantizer *job, struct dti_quant_
 static enum dti_status quantize(void *context, size_t member, size_t part, uint64_t first,
                                 size_t size, struct dti_error *reterr)
 {
-    struct dti_quantizer *const job = context;
+    struct dti_quantize_job *const job = context;
     struct dti_quant_member *const own = &job->members[member];
     struct dti_quant_task *const task = job->queued[part];
     const struct quant_chunk piece = place_piece(task, first / task->item, size / task->item);
@@ -206,7 +206,7 @@ static enum dti_status quantize(void *context, size_t member, size_t part, uint6
     return status;
 }
 
-enum dti_status dti_quant_run_pieces(struct dti_quantizer *job, struct dti_quant_task *tasks,
+enum dti_status dti_quant_run_pieces(struct dti_quantize_job *job, struct dti_quant_task *tasks,
                                      size_t count, bool ranges, struct dti_error *reterr)
 {
     struct dti_queue_part parts[DTI_QUANT_TASKS];

@@ -26,7 +26,7 @@ static size_t bytes_of(const struct dti_quant_needs *needs)
 }
 
 /* Chooses the piece size, the number of threads with memory for it, and their buffers. */
-static void choose_pieces(struct dti_quantizer *job)
+static void choose_pieces(struct dti_quantize_job *job)
 {
     struct dti_rewrite *const rewrite = job->run->rewrite;
     const struct dti_rewrite_options *const options = job->run->options;
@@ -58,7 +58,7 @@ static void choose_pieces(struct dti_quantizer *job)
 
 /* Allocates before the threads start, because malloc() in threads would reserve address space for
  * an arena each. If memory is short, uses fewer threads. */
-static enum dti_status add_members(struct dti_quantizer *job, struct dti_error *reterr)
+static enum dti_status add_members(struct dti_quantize_job *job, struct dti_error *reterr)
 {
     const struct dti_quant_needs *const needs = &job->needs;
     for (size_t i = 0; i < DTI_QUANT_BUFFERS; i++) {
@@ -83,7 +83,7 @@ static enum dti_status add_members(struct dti_quantizer *job, struct dti_error *
     return made > 0 ? DTI_OK : dti_no_memory(reterr);
 }
 
-static void close_tasks(struct dti_quantizer *job)
+static void close_tasks(struct dti_quantize_job *job)
 {
     for (size_t i = 0; i < job->task_count; i++)
         dti_quant_task_close(&job->tasks[i]);
@@ -91,7 +91,7 @@ static void close_tasks(struct dti_quantizer *job)
     job->task_bytes = 0;
 }
 
-enum dti_status dti_quantizer_run(struct dti_quantizer *job, struct dti_error *reterr)
+enum dti_status dti_quantize_job_run(struct dti_quantize_job *job, struct dti_error *reterr)
 {
     dti_quant_gather(job);
     enum dti_status status = dti_quant_run_pieces(job, job->tasks, job->task_count, true, reterr);
@@ -109,15 +109,15 @@ enum dti_status dti_quantizer_run(struct dti_quantizer *job, struct dti_error *r
     return status;
 }
 
-bool dti_quantizer_has_room(const struct dti_quantizer *job, uint64_t bytes)
+bool dti_quantize_job_has_room(const struct dti_quantize_job *job, uint64_t bytes)
 {
     return job->task_count == 0 ||
            (job->task_count < DTI_QUANT_TASKS && job->task_bytes <= GROUP_BYTES &&
             bytes <= GROUP_BYTES - job->task_bytes);
 }
 
-enum dti_status dti_quantizer_add(struct dti_quantizer *job, size_t at, bool *ret_last,
-                                  struct dti_error *reterr)
+enum dti_status dti_quantize_job_add(struct dti_quantize_job *job, size_t at, bool *ret_last,
+                                     struct dti_error *reterr)
 {
     struct dti_rewrite *const rewrite = job->run->rewrite;
     struct dti_quant_task *const task = &job->tasks[job->task_count++];
@@ -138,10 +138,10 @@ static void advise(const struct dti_container *container)
     }
 }
 
-enum dti_status dti_quantizer_new(struct dti_quantizer **ret, struct dti_rewrite_run *run,
-                                  struct dti_error *reterr)
+enum dti_status dti_quantize_job_new(struct dti_quantize_job **ret, struct dti_rewrite_run *run,
+                                     struct dti_error *reterr)
 {
-    struct dti_quantizer *const job = dti_calloc(1, sizeof *job);
+    struct dti_quantize_job *const job = dti_calloc(1, sizeof *job);
     if (!job)
         return dti_no_memory(reterr);
     job->run = run;
@@ -152,11 +152,11 @@ enum dti_status dti_quantizer_new(struct dti_quantizer **ret, struct dti_rewrite
     if (status == DTI_OK)
         *ret = job;
     else
-        dti_quantizer_free(job);
+        dti_quantize_job_free(job);
     return status;
 }
 
-void dti_quantizer_free(struct dti_quantizer *job)
+void dti_quantize_job_free(struct dti_quantize_job *job)
 {
     if (!job)
         return;

@@ -176,16 +176,16 @@ void dti_rewrite_progress(void *run, uint64_t done);
 enum dti_status dti_quantize_plan(struct dti_rewrite *rewrite, struct dti_error *reterr);
 
 /* quantize_run.c: quantizes tensors in groups. */
-struct dti_quantizer;
-enum dti_status dti_quantizer_new(struct dti_quantizer **ret, struct dti_rewrite_run *run,
-                                  struct dti_error *reterr);
-void dti_quantizer_free(struct dti_quantizer *quantizer); /* NULL is allowed */
-/* dti_quantizer_has_room(): whether another tensor of this size fits. dti_quantizer_add() opens it;
- * *ret_last: it uses disk space, so it should be the last of the group. */
-bool dti_quantizer_has_room(const struct dti_quantizer *quantizer, uint64_t bytes);
-enum dti_status dti_quantizer_add(struct dti_quantizer *quantizer, size_t at, bool *ret_last,
-                                  struct dti_error *reterr);
+struct dti_quantize_job;
+enum dti_status dti_quantize_job_new(struct dti_quantize_job **ret, struct dti_rewrite_run *run,
+                                     struct dti_error *reterr);
+void dti_quantize_job_free(struct dti_quantize_job *quantizer); /* NULL is allowed */
+/* dti_quantize_job_has_room(): whether another tensor of this size fits. dti_quantize_job_add()
+ * opens it; *ret_last: it uses disk space, so it should be the last of the group. */
+bool dti_quantize_job_has_room(const struct dti_quantize_job *quantizer, uint64_t bytes);
+enum dti_status dti_quantize_job_add(struct dti_quantize_job *quantizer, size_t at, bool *ret_last,
+                                     struct dti_error *reterr);
 /* Quantizes the tensors that were added, and clears the group. */
-enum dti_status dti_quantizer_run(struct dti_quantizer *quantizer, struct dti_error *reterr);
+enum dti_status dti_quantize_job_run(struct dti_quantize_job *quantizer, struct dti_error *reterr);
 
 #endif

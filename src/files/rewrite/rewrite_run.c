@@ -14,11 +14,11 @@ enum { GROUP = 1024 }; /* tensors of a batch */
 
 struct group {
     struct dti_rewrite_run run;
-    struct dti_quantizer *quantizer; /* or NULL: nothing is quantized */
-    size_t next;                     /* tensor */
-    size_t count;                    /* tensors in the batch */
-    uint64_t bytes;                  /* their input */
-    size_t places[GROUP];            /* indices of the rewrite's tensors */
+    struct dti_quantize_job *quantizer; /* or NULL: nothing is quantized */
+    size_t next;                        /* tensor */
+    size_t count;                       /* tensors in the batch */
+    uint64_t bytes;                     /* their input */
+    size_t places[GROUP];               /* indices of the rewrite's tensors */
     struct dti_batch_part parts[GROUP];
     struct dti_loss losses[GROUP];
     struct dti_rewrite_input input; /* of the last part */
@@ -65,8 +65,8 @@ static bool has_room(const struct group *group)
         return false;
     if (!dti_is_quantized(&rewrite->tensors[group->next]))
         return group->count < GROUP;
-    return dti_quantizer_has_room(group->quantizer,
-                                  dti_rewrite_source(rewrite, group->next)->bytes);
+    return dti_quantize_job_has_room(group->quantizer,
+                                     dti_rewrite_source(rewrite, group->next)->bytes);
 }
 
 /* If no files were opened, only losses matter. */
@@ -86,7 +86,7 @@ static enum dti_status fill(struct group *group, struct dti_error *reterr)
     for (; status == DTI_OK && !last && has_room(group); group->next++) {
         const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[group->next];
         if (dti_is_quantized(tensor))
-            status = dti_quantizer_add(group->quantizer, group->next, &last, reterr);
+            status = dti_quantize_job_add(group->quantizer, group->next, &last, reterr);
         else if (tensor->fate == DTI_FATE_CHANGED || is_written(rewrite))
             status = add_part(group, group->next, &last, reterr);
         else
@@ -162,7 +162,7 @@ static enum dti_status run_group(struct group *group, struct dti_error *reterr)
         status = run_batch(group, reterr);
     dti_rewrite_input_close(&group->input);
     if (status == DTI_OK && group->quantizer)
-        status = dti_quantizer_run(group->quantizer, reterr);
+        status = dti_quantize_job_run(group->quantizer, reterr);
     return status;
 }
 
@@ -178,10 +178,10 @@ enum dti_status dti_rewrite_run(struct dti_rewrite *rewrite,
     enum dti_status status =
         is_written(rewrite) ? dti_new_files_write_heads(&rewrite->files, reterr) : DTI_OK;
     if (status == DTI_OK && rewrite->quant_plan_count > 0)
-        status = dti_quantizer_new(&group->quantizer, &group->run, reterr);
+        status = dti_quantize_job_new(&group->quantizer, &group->run, reterr);
     while (status == DTI_OK && group->next < rewrite->tensor_count)
         status = run_group(group, reterr);
-    dti_quantizer_free(group->quantizer);
+    dti_quantize_job_free(group->quantizer);
     dti_free(group);
     return status;
 }

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "dtinfo/error.h"
 #include "files/stored/quant_names.h"
+#include "util/error.h"
 
 enum {
     DTI_FUSED_MOST = 8,     /* modules of a matrix */

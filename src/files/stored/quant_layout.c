@@ -310,6 +310,8 @@ static size_t add_text(char *buffer, size_t used, const char *text)
     const size_t length = strlen(text);
     assert(used + length < DTI_QUANT_STATE_SIZE_MAX); /* 16 dimensions of at most 22 characters
                                                        * each */
+    if (used + length >= DTI_QUANT_STATE_SIZE_MAX)
+        return used;
     memcpy(buffer + used, text, length + 1);
     return used + length;
 }

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
-#include "dtinfo/error.h"
+#include "util/error.h"
 
 /* clang-format off */
 enum dti_curl_option {

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "dtinfo/dtype.h"
+#include "core/dtype/dtype.h"
 #include "kernels/cpu.h"
 #include "kernels/exact_sum.h"
 

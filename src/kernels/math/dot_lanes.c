@@ -2,7 +2,7 @@
  *
  * Portable dot products: as many parallel sums as fill the registers of most machines, so the
  * compiler can vectorize without reordering. */
-#include "dtinfo/storage.h"
+#include "core/dtype/storage.h"
 #include "kernels/fp64.h"
 #include "kernels/math/dot_kernels.h"
 

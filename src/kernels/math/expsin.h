@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#include "dtinfo/dtype.h"
+#include "core/dtype/dtype.h"
 #include "kernels/cpu.h"
 
 /* Processes n elements; any alignment; dst == src is allowed. */

@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/dtype.h"
-#include "dtinfo/error.h"
+#include "core/dtype/dtype.h"
 #include "kernels/cpu.h"
+#include "util/error.h"
 #include "util/run/parallel.h"
 
 struct dti_matmul_kernel {

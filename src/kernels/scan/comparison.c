@@ -95,7 +95,7 @@ static void place_of(const struct dti_format *ulp, const struct dti_value *value
                      uint64_t ret_place[2])
 {
     ret_place[0] = ret_place[1] = 0;
-    if (value->class == DTI_CLASS_ZERO)
+    if (value->kind == DTI_CLASS_ZERO)
         return;
     const int64_t above = (int64_t)value->exponent - dti_format_min_exponent(ulp);
     const unsigned man_bits = ulp->man_bits; /* 1.f x 2^man_bits in 128 bits, with the point in
@@ -144,19 +144,19 @@ static double ulp_wide(const struct dti_format *ulp, const struct dti_value *a,
 
 static double number_of(const struct dti_value *value)
 {
-    return value->class == DTI_CLASS_ZERO ? 0 : dti_fp64_from_value(value);
+    return value->kind == DTI_CLASS_ZERO ? 0 : dti_fp64_from_value(value);
 }
 
 static void look_at_values(const struct dti_comparison_rule *rule, const struct dti_value *a,
                            const struct dti_value *b, struct compared_pair *ret)
 {
-    const bool special_a = a->class == DTI_CLASS_NAN || a->class == DTI_CLASS_INF;
-    const bool special_b = b->class == DTI_CLASS_NAN || b->class == DTI_CLASS_INF;
+    const bool special_a = a->kind == DTI_CLASS_NAN || a->kind == DTI_CLASS_INF;
+    const bool special_b = b->kind == DTI_CLASS_NAN || b->kind == DTI_CLASS_INF;
     ret->finite = !special_a && !special_b;
     if (!ret->finite) {
-        const bool both_nan = a->class == DTI_CLASS_NAN && b->class == DTI_CLASS_NAN;
+        const bool both_nan = a->kind == DTI_CLASS_NAN && b->kind == DTI_CLASS_NAN;
         const bool same_inf =
-            a->class == DTI_CLASS_INF && b->class == DTI_CLASS_INF && a->negative == b->negative;
+            a->kind == DTI_CLASS_INF && b->kind == DTI_CLASS_INF && a->negative == b->negative;
         ret->differs = ret->unmatched = !both_nan && !same_inf;
         return;
     }
@@ -164,7 +164,7 @@ static void look_at_values(const struct dti_comparison_rule *rule, const struct 
     ret->b = number_of(b);
     ret->error = dti_loss_distance(a, b);
     ret->differs = dti_value_compare(a, b) != 0;
-    if (b->class != DTI_CLASS_ZERO)
+    if (b->kind != DTI_CLASS_ZERO)
         ret->relative = fabs(ret->b) > 0 && isfinite(ret->b)
                             ? dti_fp64_divide(ret->error, fabs(ret->b))
                             : dti_loss_relative_beyond(b, a);

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/dtype.h"
+#include "core/dtype/dtype.h"
 #include "kernels/cpu.h"
 #include "kernels/exact_sum.h"
 #include "kernels/scan/loss.h"

@@ -75,9 +75,8 @@ static bool distance_to_neighbour(const struct dti_value *x, const struct dti_va
                                   double *ret_distance)
 {
     const bool carried = y->exponent == x->exponent + 1 && y->hi == UINT64_C(1) << 63;
-    if (x->class != DTI_CLASS_FINITE || y->class != DTI_CLASS_FINITE ||
-        x->negative != y->negative || (y->exponent != x->exponent && !carried) || y->lo != 0 ||
-        y->sticky)
+    if (x->kind != DTI_CLASS_FINITE || y->kind != DTI_CLASS_FINITE || x->negative != y->negative ||
+        (y->exponent != x->exponent && !carried) || y->lo != 0 || y->sticky)
         return false;
     const bool below = !carried && y->hi <= x->hi; /* y is the smaller one */
     uint64_t high = below ? x->hi : carried ? 0 : y->hi, low = below ? x->lo : 0;
@@ -95,7 +94,7 @@ static bool distance_to_neighbour(const struct dti_value *x, const struct dti_va
  * further down, only whether it has any bits matters. */
 double dti_loss_distance(const struct dti_value *a, const struct dti_value *b)
 {
-    const bool a_zero = a->class == DTI_CLASS_ZERO, b_zero = b->class == DTI_CLASS_ZERO;
+    const bool a_zero = a->kind == DTI_CLASS_ZERO, b_zero = b->kind == DTI_CLASS_ZERO;
     if (a_zero || b_zero) {
         struct dti_value other = a_zero ? *b : *a;
         other.negative = false;
@@ -154,7 +153,7 @@ static bool is_normal_source(const struct dti_format *format, const struct dti_v
 {
     struct dti_value bar;
     bool none;
-    if (x->class != DTI_CLASS_FINITE)
+    if (x->kind != DTI_CLASS_FINITE)
         return false;
     return !smallest_normal(format, &bar, &none) || (!none && !is_below(x, &bar));
 }
@@ -163,13 +162,13 @@ static bool is_subnormal_stored(const struct dti_format *format, const struct dt
 {
     struct dti_value bar;
     bool none;
-    return y->class == DTI_CLASS_FINITE && smallest_normal(format, &bar, &none) &&
+    return y->kind == DTI_CLASS_FINITE && smallest_normal(format, &bar, &none) &&
            (none || is_below(y, &bar));
 }
 
 static bool is_finite(const struct dti_value *value)
 {
-    return value->class == DTI_CLASS_ZERO || value->class == DTI_CLASS_FINITE;
+    return value->kind == DTI_CLASS_ZERO || value->kind == DTI_CLASS_FINITE;
 }
 
 /* The flags of an element's cast, from all stages. */
@@ -189,8 +188,8 @@ static unsigned flags_of(const struct dti_loss_rule *rule, const struct dti_valu
 static void count(const struct dti_loss_rule *rule, const struct dti_value *x,
                   const struct dti_value *y, uint64_t index, struct dti_loss *loss)
 {
-    const bool nan_x = x->class == DTI_CLASS_NAN, nan_y = y->class == DTI_CLASS_NAN;
-    const bool below_zero = !nan_x && x->class != DTI_CLASS_ZERO && x->negative;
+    const bool nan_x = x->kind == DTI_CLASS_NAN, nan_y = y->kind == DTI_CLASS_NAN;
+    const bool below_zero = !nan_x && x->kind != DTI_CLASS_ZERO && x->negative;
     const unsigned flags = flags_of(rule, x, index);
     bool no_code =
         (nan_x && rule->nan_has_no_code) || (below_zero && nan_y && rule->negative_has_no_code);
@@ -200,14 +199,14 @@ static void count(const struct dti_loss_rule *rule, const struct dti_value *x,
     loss->flags |= flags;
     loss->elements++;
     loss->nan_in += nan_x;
-    loss->inf_in += x->class == DTI_CLASS_INF;
+    loss->inf_in += x->kind == DTI_CLASS_INF;
     loss->inexact += nan_x || nan_y ? nan_x != nan_y : dti_value_compare(x, y) != 0;
     loss->no_code += no_code;
     if (no_code && index < loss->first_no_code)
         loss->first_no_code = index;
     if (is_finite(x))
         loss->overflowed += (flags & DTI_FLAG_OVERFLOW) != 0 || (!is_finite(y) && !no_code);
-    loss->to_zero += x->class == DTI_CLASS_FINITE && y->class == DTI_CLASS_ZERO;
+    loss->to_zero += x->kind == DTI_CLASS_FINITE && y->kind == DTI_CLASS_ZERO;
     loss->to_subnormal += is_normal_source(&rule->src, x) && is_subnormal_stored(&rule->dst, y);
 }
 
@@ -215,7 +214,7 @@ double dti_loss_relative_beyond(const struct dti_value *x, const struct dti_valu
 {
     struct dti_value source = *x, stored = *y;
     source.exponent = 0;
-    if (stored.class == DTI_CLASS_FINITE)
+    if (stored.kind == DTI_CLASS_FINITE)
         stored.exponent -= x->exponent;
     return dti_fp64_divide(dti_loss_distance(&source, &stored), fabs(dti_fp64_from_value(&source)));
 }
@@ -223,8 +222,8 @@ double dti_loss_relative_beyond(const struct dti_value *x, const struct dti_valu
 /* RN32(|y - x|) for numbers that fp32 can represent. */
 static float single_distance(const struct dti_value *x, const struct dti_value *y)
 {
-    const double from = x->class == DTI_CLASS_ZERO ? 0 : dti_fp64_from_value(x);
-    const double to = y->class == DTI_CLASS_ZERO ? 0 : dti_fp64_from_value(y);
+    const double from = x->kind == DTI_CLASS_ZERO ? 0 : dti_fp64_from_value(x);
+    const double to = y->kind == DTI_CLASS_ZERO ? 0 : dti_fp64_from_value(y);
     return fabsf(dti_fp32_add((float)to, -(float)from));
 }
 
@@ -240,14 +239,14 @@ static struct summand add_error(const struct dti_loss_rule *rule, const struct d
     double error;
     if (!distance_to_neighbour(x, y, &error))
         error = dti_loss_distance(x, y);
-    const double source = x->class == DTI_CLASS_ZERO ? 0 : fabs(dti_fp64_from_value(x));
+    const double source = x->kind == DTI_CLASS_ZERO ? 0 : fabs(dti_fp64_from_value(x));
     loss->compared++;
     if (error > loss->max_absolute ||
         (error > 0 && error >= loss->max_absolute && index < loss->max_index)) {
         loss->max_absolute = error;
         loss->max_index = index;
     }
-    const bool beyond = x->class == DTI_CLASS_FINITE && (!(source > 0) || isinf(source));
+    const bool beyond = x->kind == DTI_CLASS_FINITE && (!(source > 0) || isinf(source));
     const double relative = beyond       ? dti_loss_relative_beyond(x, y)
                             : source > 0 ? dti_fp64_divide(error, source)
                                          : 0;

@@ -15,7 +15,7 @@
 
 #include "core/code/scalar.h"
 #include "core/code/stack.h"
-#include "dtinfo/value.h"
+#include "core/value.h"
 #include "kernels/cpu.h"
 #include "kernels/exact_sum.h"
 #include "kernels/kernel.h"

@@ -224,7 +224,7 @@ static unsigned ask(const struct dti_loss_rule *rule, enum dti_class class, bool
     struct dti_value value;
     struct dti_scalar scalar;
     dti_value_set(&value, negative, 0, 0);
-    value.class = class;
+    value.kind = class;
     dti_scalar_store(&rule->cast, &value, NULL, 0, &scalar);
     return scalar.flags;
 }

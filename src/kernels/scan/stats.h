@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/value.h"
+#include "core/value.h"
 #include "kernels/cpu.h"
 #include "kernels/exact_sum.h"
 #include "kernels/scan/loss.h"

@@ -282,7 +282,7 @@ static bool is_far_below(const struct dti_value *value, const struct dti_format 
 {
     return dti_format_is_float(dst) && dti_format_is_signed(dst) && dst->exp_bits >= 2 &&
            !dti_format_is_tapered(dst) &&
-           (value->class == DTI_CLASS_ZERO ||
+           (value->kind == DTI_CLASS_ZERO ||
             value->exponent < (INT32_C(1) << dst->exp_bits) - 3 - dst->bias);
 }
 

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/error.h"
 #include "util/buffer.h"
+#include "util/error.h"
 
 enum dti_json_token {
     DTI_JSON_END, /* end of the text, after the value and white space */

@@ -14,7 +14,7 @@
 
 #include <stddef.h>
 
-#include "dtinfo/error.h"
+#include "util/error.h"
 
 struct dti_nearest {
     const char *word;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dtinfo/error.h"
+#include "util/error.h"
 #include "util/text/escape.h"
 #include "util/text/utf8.h"
 

@@ -15,7 +15,7 @@
 #ifndef UTIL_TEXT_REGEXES_H
 #define UTIL_TEXT_REGEXES_H
 
-#include "dtinfo/error.h"
+#include "util/error.h"
 
 enum dti_regex_kind {
     DTI_REGEX_START,    /* anchored at the start; need not reach the end */

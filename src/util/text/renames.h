@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "dtinfo/error.h"
 #include "util/buffer.h"
+#include "util/error.h"
 
 struct dti_renames;
 /* Reads a table. label: what messages call it, as in "LABEL, line 3: ...". Fails with DTI_BAD_INPUT

@@ -3,54 +3,17 @@
  * A decoded number, and the only two conversions between numbers and codes: dti_decode() is exact,
  * dti_encode() is the only place in the program that rounds and overflows. Integer arithmetic
  * only. */
-#ifndef DTINFO_VALUE_H
-#define DTINFO_VALUE_H
+#ifndef CORE_VALUE_H
+#define CORE_VALUE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "dtinfo/dtype.h"
-
-enum dti_class { DTI_CLASS_ZERO, DTI_CLASS_FINITE, DTI_CLASS_INF, DTI_CLASS_NAN };
-
-/* FINITE: (-1)^negative x 1.xxx x 2^exponent, where hi:lo is the 128-bit significand with its
- * leading one at bit 63 of hi. sticky: the true magnitude lies strictly between this significand
- * and the next one up, so the value is known well enough for one correct rounding to up to 126
- * bits. NAN: hi is the mantissa field, left-aligned (bit 63 is the quiet bit); lo, exponent, sticky
- * are 0. */
-struct dti_value {
-    enum dti_class class;
-    bool negative;
-    bool sticky;
-    int32_t exponent;
-    uint64_t hi, lo;
-};
+#include "core/dtype/dtype.h"
 
 /* Magnitudes of at least 2^DTI_EXPONENT_LIMIT or below 2^-DTI_EXPONENT_LIMIT are clamped there with
  * sticky set when a value is made: no format reaches that far. */
 enum { DTI_EXPONENT_LIMIT = 1 << 24 };
-
-enum dti_round {
-    DTI_ROUND_NEAREST_EVEN, /* IEEE 754-2019 4.3.1 roundTiesToEven */
-    DTI_ROUND_NEAREST_AWAY, /* roundTiesToAway */
-    DTI_ROUND_ZERO,         /* 4.3.2 roundTowardZero */
-    DTI_ROUND_UP,           /* roundTowardPositive */
-    DTI_ROUND_DOWN,         /* roundTowardNegative */
-    DTI_ROUND_ODD,          /* inexact results take the neighbour with the odd significand */
-    DTI_ROUND_STOCHASTIC,   /* see dti_random_bits() */
-};
-
-enum dti_overflow {
-    DTI_OVERFLOW_NATIVE,          /* infinity, else NaN, else the largest finite; integers clamp */
-    DTI_OVERFLOW_SATURATE,        /* clamp to the largest finite, infinities too */
-    DTI_OVERFLOW_SATURATE_FINITE, /* clamp, but infinities stay native */
-    DTI_OVERFLOW_WRAP,            /* integers keep their low bits; floats as native */
-};
-
-enum dti_nan {
-    DTI_NAN_QUIET,     /* sign and top payload bits kept, quieted */
-    DTI_NAN_CANONICAL, /* the format's positive NaN without payload */
-};
 
 struct dti_policy {
     enum dti_round round;
@@ -58,15 +21,6 @@ struct dti_policy {
     enum dti_nan nan;
     uint64_t seed;   /* stochastic rounding only */
     uint32_t stream; /* other random bits for an element that is rounded repeatedly */
-};
-
-enum dti_flag {
-    DTI_FLAG_INEXACT = 1,   /* the stored number differs from the given one */
-    DTI_FLAG_OVERFLOW = 2,  /* beyond the largest finite when rounded, or infinity without a code */
-    DTI_FLAG_UNDERFLOW = 4, /* inexact; stored: zero, a subnormal, e8m0's 2^-127 from below */
-    DTI_FLAG_INVALID = 8,   /* NaN or infinity into an integer, NaN or a negative without a code */
-    DTI_FLAG_SATURATED = 16, /* the stored number is the largest or lowest because of clamping */
-    DTI_FLAG_NO_NAN = 32,    /* NaN into a format without NaN: the code is a placeholder */
 };
 
 struct dti_outcome {

@@ -3,18 +3,15 @@
  * Advice on an error or a note. The layers below the command line do not know any options: they
  * provide a finished sentence and a remedy id. The caller has its own words for the id: the command
  * line appends "; --keep leaves it as it is", a Python module would name the argument keep=. */
-#ifndef DTINFO_REMEDY_H
-#define DTINFO_REMEDY_H
+#ifndef UTIL_REMEDY_H
+#define UTIL_REMEDY_H
 
 enum dti_remedy {
-#define REMEDY(id, meaning) DTI_REMEDY_##id,
-#include "dtinfo/remedies.def"
+#define REMEDY(id, ...) DTI_REMEDY_##id,
+#include "util/remedies.def"
 #undef REMEDY
     DTI_REMEDY_COUNT
 };
-
-/* What to do, without the name of an option: "keep the tensor as it is". */
-const char *dti_remedy_meaning(enum dti_remedy remedy);
 
 /* A warning: something unusual that is not an error: "total_size says 100 bytes, the tensors have
  * 96". */

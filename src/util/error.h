@@ -4,29 +4,16 @@
  * only, fills a struct dti_error, its last parameter. dti_command_line() alone turns the status
  * into an exit code. It prints the error through dti_complain(), as `cast` does for each bad line
  * of a stream before it continues. */
-#ifndef DTINFO_ERROR_H
-#define DTINFO_ERROR_H
+#ifndef UTIL_ERROR_H
+#define UTIL_ERROR_H
 
 #include <stddef.h>
 
-#include "dtinfo/remedy.h"
+#include "dtinfo/base.h"
+#include "util/remedy.h"
 
-enum dti_status {
-#define STATUS(id, exit_code, code, meaning) DTI_##id,
-#include "dtinfo/status.def"
-#undef STATUS
-    DTI_STATUS_COUNT
-};
-
-enum { DTI_ERROR_TEXT = 512, DTI_ERROR_SUGGESTIONS = 4 };
-
-struct dti_error {
-    enum dti_status status;
-    enum dti_remedy remedy;    /* advice that the caller puts into its own words */
-    char text[DTI_ERROR_TEXT]; /* one line without the program's name; safe for a terminal */
-    char argument[128]; /* the offending text, raw but truncated to fit; "" if there is none */
-    char suggestions[DTI_ERROR_SUGGESTIONS][32]; /* nearest valid spellings, "" after the last */
-};
+/* Statuses, and those that the command line can have: a library's caller cancels. */
+enum { DTI_STATUS_COUNT = DTI_CANCELLED + 1, DTI_STATUS_COMMAND_LINE = DTI_CANCELLED };
 
 #if defined(__GNUC__)
 #define DTI_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))
@@ -55,9 +42,8 @@ void dti_error_suggest(struct dti_error *reterr, const char *suggestion);
 enum dti_status dti_fail_word(struct dti_error *reterr, enum dti_status status, const char *word,
                               size_t length, const char *format, ...) DTI_PRINTF(5, 6);
 
-/* The exit code (0..70), the JSON code ("unknown_dtype") and the meaning of a status. */
+/* The exit code (0..130), and the meaning of a status. */
 int dti_status_exit(enum dti_status status);
-const char *dti_status_code(enum dti_status status);
 const char *dti_status_meaning(enum dti_status status);
 
 /* Writes text in single quotes, with control characters, DEL, C1, bidi controls and invalid UTF-8

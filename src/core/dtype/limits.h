@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * Everything that finfo prints, computed from a format: no limit is hard-coded. */
-#ifndef DTINFO_LIMITS_H
-#define DTINFO_LIMITS_H
+#ifndef CORE_DTYPE_LIMITS_H
+#define CORE_DTYPE_LIMITS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "dtinfo/dtype.h"
-#include "dtinfo/value.h"
+#include "core/dtype/dtype.h"
+#include "core/value.h"
 
 /* A number that a format may lack: binary8p1se has no subnormals, e8m0 no underflow to zero. */
 struct dti_limit {

@@ -4,20 +4,14 @@
  * 32 or 64 bits, in the low bits of that container, with the rest zero; tf32 occupies the top 19
  * bits of 32, so the container is also the fp32 code of the same value. Formats narrower than 8
  * bits may be packed without gaps if dti_format_packs() allows it. */
-#ifndef DTINFO_STORAGE_H
-#define DTINFO_STORAGE_H
+#ifndef CORE_DTYPE_STORAGE_H
+#define CORE_DTYPE_STORAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dtinfo/dtype.h"
-
-enum dti_packing {
-    DTI_PACKING_LOW,   /* element 0 in the lowest bits of byte 0 (ONNX, torch, safetensors) */
-    DTI_PACKING_HIGH,  /* element 0 in the highest bits of byte 0 (bitsandbytes) */
-    DTI_PACKING_BYTES, /* one element per byte, in its low bits (ml_dtypes, numpy) */
-};
+#include "core/dtype/dtype.h"
 
 struct dti_layout {
     enum dti_packing packing; /* only for formats narrower than 8 bits */
