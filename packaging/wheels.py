@@ -12,8 +12,7 @@ uv take it where the other does not fit.
 
 zlib, libdeflate and nettle are linked statically, from --libraries: a folder with include, lib and share as below /usr,
 which is the default. packaging/debian-libraries.sh fills one for another architecture. The headers of MPFR and GMP are
-taken from there as well. The texts of the libraries' licences go into the wheel. The same sources, tools and libraries
-make the same bytes."""
+taken from there as well. The texts of the libraries' licences go into the wheel."""
 import argparse
 import base64
 import collections
@@ -35,8 +34,6 @@ TARGETS = {
                                      "manylinux2014_x86_64.manylinux_2_17_x86_64"),
     "manylinux_2_17_aarch64": Target("aarch64-linux-gnu.2.17", "aarch64", "aarch64-linux-gnu",
                                       "manylinux2014_aarch64.manylinux_2_17_aarch64"),
-    "musllinux_1_2_x86_64": Target("x86_64-linux-musl", "x86_64", "x86_64-linux-musl", "musllinux_1_2_x86_64"),
-    "musllinux_1_2_aarch64": Target("aarch64-linux-musl", "aarch64", "aarch64-linux-musl", "musllinux_1_2_aarch64"),
 }
 # name for pkg-config: the file of the library (none: only its headers are needed), its headers
 LIBRARIES = {
@@ -132,13 +129,12 @@ def machine_file(target, work):
     # zig adds -DNDEBUG and frame pointers; messages of assertions have the path below the project's folder
     flags = ["-isystem", str(stage / "python"), "-UNDEBUG", "-g0", "-fomit-frame-pointer",
              "-fmacro-prefix-map=%s/=" % os.path.relpath(ROOT, work / "build")]
-    link = ["-dynamic"] if "musl" in target.zig else []  # libraries are loaded at run time
     text = (
         "[binaries]\nc = %r\nar = %r\npkg-config = 'pkg-config'\n\n"
         "[built-in options]\nc_args = %r\nc_link_args = %r\n\n"
         "[properties]\npkg_config_libdir = %r\nneeds_exe_wrapper = true\n\n"
         "[host_machine]\nsystem = 'linux'\ncpu_family = %r\ncpu = %r\nendian = 'little'\n"
-        % ([zig, "cc", "-target", target.zig], [zig, "ar"], flags, ["-s"] + link, str(stage / "lib/pkgconfig"),
+        % ([zig, "cc", "-target", target.zig], [zig, "ar"], flags, ["-s"], str(stage / "lib/pkgconfig"),
            target.family, target.family))
     path = work / "machine.ini"
     if not path.exists() or path.read_text() != text:  # else what is compiled already is still good

@@ -75,7 +75,7 @@ def complaints(version, python, wheels, folder):
         problems.append("the command states %s" % stated)
     if not rounded.startswith("1/3 -> bf16 = 0.333984375 "):
         problems.append("cast of 1/3 to bf16: %r" % rounded)
-    done = run(place / "bin/python", "-I", "-c", "import dtinfo; print(dtinfo.version())", environment=CLEAN)
+    done = run(place / "bin/python", "-I", "-c", "import dtinfo; print(getattr(dtinfo, '__version__', None) or dtinfo.version())", environment=CLEAN)
     if int(version[2:].rstrip("t")) >= least_minor(wheels) and not version.endswith("t"):
         if done.stdout.strip() != wheel_version(wheels):
             problems.append("the module: " + done.stdout)
