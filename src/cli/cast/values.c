@@ -148,7 +148,7 @@ static void put_list(void *context, struct dti_json *json)
     const struct list *const list = context;
     struct dti_error none; /* JSON output fails when it is written */
     if (!list->values->single)
-        dti_json_stream(json, list->values->cx->out);
+        dti_json_stream(json, &list->values->cx->sink);
     (void)show_list(list, &none);
 }
 
@@ -203,7 +203,7 @@ enum dti_status dti_cast_values(const struct dti_policy_args *policy,
     enum dti_status status = check_operands(operands, count, numbers, reterr);
     if (status != DTI_OK)
         return status;
-    status = dti_cast_job_init(&values.job, policy, cx, operands[count - 1], reterr);
+    status = dti_cast_job_init(&values.job, policy, &cx->asker, operands[count - 1], reterr);
     if (status != DTI_OK)
         return status;
     const bool stream = count == 2 && strcmp(operands[0], "-") == 0;

@@ -25,7 +25,8 @@ struct dti_cast {
 };
 
 /* The result. Neighbours: the numbers of dst that bracket the input (infinities count); if the
- * input is a number of dst, the next ones on either side. */
+ * input itself is stored, the next ones on either side. A number of dst that was lost on the way
+ * is both. */
 struct dti_scalar {
     struct dti_value input; /* the number as given */
     struct dti_value stored;
@@ -37,6 +38,10 @@ struct dti_scalar {
     uint64_t below, above;
     int32_t step_exponent; /* spacing of dst at the stored value is 2^this; finite results only */
 };
+
+/* Whether all members of a policy are values of their enums. All functions that take one assume it:
+ * a caller's values are checked where they come in. */
+bool dti_policy_exists(const struct dti_policy *policy);
 
 /* The rounding mode that applies to a destination: the policy's, or toward zero for integers unless
  * one was given. */
