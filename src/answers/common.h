@@ -206,6 +206,13 @@ struct dti_error_answer {
 };
 void dti_document_error(struct dti_json *json, const struct dti_error_answer *error);
 
+/* The libraries that the program is linked with, of the versions that it was built with. */
+struct dti_linked_library {
+    const char *name, *version;
+};
+enum { DTI_LINKED_LIBRARIES = 3 };
+extern const struct dti_linked_library dti_linked_libraries[DTI_LINKED_LIBRARIES];
+
 struct dti_version_answer {
     const char *compiler;
 };

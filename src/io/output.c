@@ -3,8 +3,7 @@
  * Writes a new file under a temporary name until it is complete, then syncs and renames it; or
  * writes a pipe directly. Also removes old files next to new ones, in a folder that is held
  * open, and never a new one. */
-#define _GNU_SOURCE /* renameat2() */
-#define _GNU_SOURCE /* sync_file_range() */
+#define _GNU_SOURCE /* syscall(), sync_file_range() */
 #include "io/output.h"
 
 #include <errno.h>
@@ -13,6 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
 #include <unistd.h>
 
 #include "io/descriptor.h"
@@ -43,8 +45,9 @@ int dti_output_rename(const struct dti_output_temp *from, const struct dti_outpu
                       bool force, bool is_folder)
 {
     if (!force) {
-#ifdef RENAME_NOREPLACE
-        if (renameat2(from->folder, from->name, to->folder, to->name, RENAME_NOREPLACE) == 0)
+#ifdef SYS_renameat2                         /* glibc has a function since 2.28 */
+        static const unsigned noreplace = 1; /* RENAME_NOREPLACE */
+        if (syscall(SYS_renameat2, from->folder, from->name, to->folder, to->name, noreplace) == 0)
             return 0;
         if (errno != ENOSYS && errno != EINVAL)
             return errno;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Temporary files and folders, and the list of them that the signal handler walks. */
-#define _GNU_SOURCE /* getrandom(), flock() */
+#define _GNU_SOURCE /* syscall(), flock() */
 #include "io/output_temp.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 #ifdef __linux__
-#include <sys/random.h>
+#include <sys/syscall.h>
 #endif
 
 #include "io/descriptor.h"
@@ -48,9 +48,10 @@ static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW
 /* Unpredictable if the system provides random bytes; otherwise at least distinct. */
 static uint64_t random_number(unsigned attempt)
 {
-    uint64_t number;
-#ifdef __linux__
-    if (getrandom(&number, sizeof number, GRND_NONBLOCK) == (ssize_t)sizeof number)
+    uint64_t number = 0;
+#ifdef SYS_getrandom                    /* glibc has a function since 2.25 */
+    static const unsigned nonblock = 1; /* GRND_NONBLOCK */
+    if (syscall(SYS_getrandom, &number, sizeof number, nonblock) == (long)sizeof number)
         return number;
 #endif
     struct timespec now;

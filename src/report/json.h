@@ -96,7 +96,4 @@ enum dti_status dti_json_write(struct dti_json *json, const struct dti_sink *out
 enum dti_status dti_json_append(struct dti_json *json, struct dti_buffer *out,
                                 struct dti_error *reterr);
 
-/* The version of the underlying library, for --version. */
-const char *dti_json_library_version(void);
-
 #endif

@@ -1,109 +1,164 @@
 /* SPDX-License-Identifier: MIT
  *
- * JSON trees, parsed by cJSON. It only sees documents that the strict parser accepted. */
+ * JSON trees: one node a value, in an arena, built from the tokens of the strict parser without
+ * recursion. */
 #include "report/json_tree.h"
 
-#include <cjson/cJSON.h>
 #include <string.h>
 
-#include "report/json.h"
 #include "util/json/json_read.h"
+#include "util/run/allocate.h"
+#include "util/run/memory_pool.h"
 
-const char *dti_json_library_version(void)
+struct dti_tree {
+    enum dti_json_token kind; /* a first token of a value, never a key or an end */
+    const char *key;          /* in an object */
+    const char *text;         /* of a string or a number */
+    struct dti_tree *child, *next;
+};
+
+struct document {
+    struct dti_tree root; /* first: dti_tree_free() gets its address */
+    struct dti_pool pool;
+};
+
+/* Where the next value goes: below the innermost open array or object, after its last value. */
+struct builder {
+    struct document *document;
+    struct dti_json_reader reader;
+    struct dti_tree **places[DTI_JSON_DEPTH + 1]; /* by depth */
+    size_t level, values;
+    const char *key;
+    const char *problem;
+};
+
+static const char *copy_string(struct builder *builder)
 {
-    return cJSON_Version();
+    const char *text;
+    size_t length;
+    dti_json_string_value(&builder->reader, &text, &length);
+    return dti_pool_text(&builder->document->pool, text, length);
 }
 
-/* Whether cJSON may parse the document; if not, *ret_problem says why, or is NULL when out of
- * memory. */
-static bool is_good(struct dti_json_reader *reader, const char **ret_problem)
+static const char *limit_exceeded(const struct builder *builder, enum dti_json_token token)
 {
-    enum dti_json_token token = DTI_JSON_NULL;
-    size_t values = 0;
-    *ret_problem = NULL;
-    while (token != DTI_JSON_END && !*ret_problem) {
-        if (!dti_json_next(reader, &token)) {
-            *ret_problem = reader->problem;
+    if (token == DTI_JSON_NUMBER && builder->reader.token_length > DTI_TREE_DIGITS)
+        return "a number is too long";
+    return builder->values > DTI_TREE_VALUES ? "there are too many values" : NULL;
+}
+
+/* Appends a value, and goes below it if it has values of its own. False if memory ran out. */
+static bool add_value(struct builder *builder, enum dti_json_token token)
+{
+    struct document *const document = builder->document;
+    struct dti_tree *const node =
+        builder->level == 0 ? &document->root : dti_pool_alloc(&document->pool, sizeof *node);
+    if (!node)
+        return false;
+    *node = (struct dti_tree){.kind = token, .key = builder->key};
+    builder->key = NULL;
+    if (token == DTI_JSON_STRING)
+        node->text = copy_string(builder);
+    else if (token == DTI_JSON_NUMBER)
+        node->text =
+            dti_pool_text(&document->pool, builder->reader.token, builder->reader.token_length);
+    if (!node->text && (token == DTI_JSON_STRING || token == DTI_JSON_NUMBER))
+        return false;
+    if (builder->level > 0) {
+        *builder->places[builder->level] = node;
+        builder->places[builder->level] = &node->next;
+    }
+    if (token == DTI_JSON_OBJECT || token == DTI_JSON_ARRAY)
+        builder->places[++builder->level] = &node->child;
+    return true;
+}
+
+/* Reads the whole document. False on an error; builder->problem is NULL when memory ran out. */
+static bool build(struct builder *builder)
+{
+    for (enum dti_json_token token;;) {
+        if (!dti_json_next(&builder->reader, &token)) {
+            builder->problem = builder->reader.problem;
             return false;
         }
-        values += token != DTI_JSON_KEY;
-        if (token == DTI_JSON_NUMBER && reader->token_length > DTI_TREE_DIGITS)
-            *ret_problem = "a number is too long";
-        else if (values > DTI_TREE_VALUES)
-            *ret_problem = "there are too many values";
+        if (token == DTI_JSON_END)
+            return true;
+        if (token == DTI_JSON_OBJECT_END || token == DTI_JSON_ARRAY_END) {
+            builder->values++;
+            builder->level--;
+        } else if (token == DTI_JSON_KEY) {
+            builder->key = copy_string(builder);
+            if (!builder->key)
+                return false;
+        } else {
+            builder->values++;
+            builder->problem = limit_exceeded(builder, token);
+            if (builder->problem || !add_value(builder, token))
+                return false;
+        }
     }
-    return !*ret_problem;
 }
 
-enum dti_status dti_tree_read(struct cJSON **ret, const char *text, size_t length,
+enum dti_status dti_tree_read(struct dti_tree **ret, const char *text, size_t length,
                               const char **ret_problem, size_t *ret_at)
 {
-    struct dti_json_reader reader;
-    const char *problem;
-    dti_json_reader_init(&reader, text, length);
-    const bool good = is_good(&reader, &problem);
-    const size_t at = (size_t)(reader.at - reader.start);
-    dti_json_reader_free(&reader);
-    struct cJSON *const tree = good ? cJSON_ParseWithLength(text, length) : NULL;
-    if (tree) {
-        *ret = tree;
+    struct builder builder = {.document = dti_calloc(1, sizeof *builder.document)};
+    if (!builder.document)
+        return DTI_NO_MEMORY;
+    dti_json_reader_init(&builder.reader, text, length);
+    const bool good = build(&builder);
+    *ret_at = (size_t)(builder.reader.at - builder.reader.start);
+    dti_json_reader_free(&builder.reader);
+    if (good) {
+        *ret = &builder.document->root;
         return DTI_OK;
     }
-    if (!problem)
-        return DTI_NO_MEMORY;
-    *ret_problem = problem;
-    *ret_at = at;
-    return DTI_BAD_INPUT;
+    dti_tree_free(&builder.document->root);
+    *ret_problem = builder.problem;
+    return builder.problem ? DTI_BAD_INPUT : DTI_NO_MEMORY;
 }
 
-void dti_tree_free(struct cJSON *tree)
+void dti_tree_free(struct dti_tree *tree)
 {
-    cJSON_Delete(tree);
+    struct document *const document = (struct document *)tree;
+    if (document)
+        dti_pool_free(&document->pool);
+    dti_free(document);
 }
 
-const struct cJSON *dti_tree_member(const struct cJSON *object, const char *key)
+const struct dti_tree *dti_tree_member(const struct dti_tree *object, const char *key)
 {
-    const struct cJSON *found = NULL;
-    if (!cJSON_IsObject(object))
+    const struct dti_tree *found = NULL;
+    if (!object || object->kind != DTI_JSON_OBJECT)
         return NULL;
-    for (const struct cJSON *member = object->child; member; member = member->next) {
-        if (strcmp(member->string, key) == 0)
+    for (const struct dti_tree *member = object->child; member; member = member->next) {
+        if (strcmp(member->key, key) == 0)
             found = member;
     }
     return found;
 }
 
-const struct cJSON *dti_tree_first(const struct cJSON *array)
+const struct dti_tree *dti_tree_first(const struct dti_tree *array)
 {
-    return cJSON_IsArray(array) ? array->child : NULL;
+    return array && array->kind == DTI_JSON_ARRAY ? array->child : NULL;
 }
 
-const struct cJSON *dti_tree_next(const struct cJSON *element)
+const struct dti_tree *dti_tree_next(const struct dti_tree *element)
 {
     return element->next;
 }
 
-const char *dti_tree_text(const struct cJSON *value)
+const char *dti_tree_text(const struct dti_tree *value)
 {
-    return cJSON_IsString(value) ? value->valuestring : NULL;
+    return value && value->kind == DTI_JSON_STRING ? value->text : NULL;
 }
 
-double dti_tree_number(const struct cJSON *value)
+const char *dti_tree_number(const struct dti_tree *value)
 {
-    return cJSON_IsNumber(value) ? value->valuedouble : 0;
+    return value && value->kind == DTI_JSON_NUMBER ? value->text : NULL;
 }
 
-uint64_t dti_tree_uint(const struct cJSON *value)
+bool dti_tree_is_true(const struct dti_tree *value)
 {
-    static const double most = 9007199254740992; /* 2^53 */
-    const double number = dti_tree_number(value);
-    if (!(number >= 0 && number <= most))
-        return 0;
-    const uint64_t whole = (uint64_t)number;
-    return (double)whole == number ? whole : 0;
-}
-
-bool dti_tree_is_true(const struct cJSON *value)
-{
-    return cJSON_IsTrue(value);
+    return value && value->kind == DTI_JSON_TRUE;
 }

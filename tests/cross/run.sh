@@ -4,9 +4,9 @@
 # Builds and tests the core, the array kernels and the file readers for another machine, under emulation:
 # cross-compiles src/util, src/core, src/kernels, src/devices, src/convert, src/containers, src/files and
 # their unit tests, runs them under qemu-user, checks the worked examples with a probe built the same way, and
-# checks every kernel row and a sample of plans. The command line is left out: Debian cannot install cJSON for
-# a foreign machine next to the native one. The same holds for zlib and libdeflate, which no_inflate.c
-# replaces, and for nettle, which only the command line needs.
+# checks every kernel row and a sample of plans. The command line is left out: it needs zlib, libdeflate and
+# nettle for the foreign machine, which a bare Debian has for its own alone. For containers no_inflate.c replaces the
+# first two.
 #
 #   tests/cross/run.sh s390x-linux-gnu qemu-s390x        big-endian
 #   tests/cross/run.sh i686-linux-gnu qemu-i386          32 bits, without optimisation; without the emulator where

@@ -61,7 +61,6 @@ COMMAND_ROOM = {"answers": {"rewrite"}, "requests": {"rewrite"}, "cli": {"shell"
 PUBLIC = {"base.h": "util", "dtype.h": "core", "array.h": "library", "block.h": "library", "file.h": "library"}
 # A header outside the program: the only files that may include it.
 RESERVED = {
-    r"cjson/cJSON\.h|cJSON\.h": {"src/report/json_tree.c"},
     r"zlib\.h": {"src/containers/zip/inflate.c", "src/containers/zip/crc32.c", "src/devices/gpu/gpu_program.c"},
     r"nettle/\w+\.h": {"src/files/scan/file_digest.c"},
     r"libdeflate\.h": {"src/containers/zip/crc32.c"},

@@ -10,6 +10,8 @@
 
 #include "answers/bench/bench_answer.h"
 #include "answers/bench/bench_records.h"
+#include "core/number/number.h"
+#include "kernels/fp64.h"
 #include "report/json_tree.h"
 #include "util/run/allocate.h"
 
@@ -212,7 +214,7 @@ struct dti_bench_outcome dti_bench_compare(struct dti_bench_comparison *comparis
 
 /* A value, which may be missing, and the rows that define its members. */
 struct bench_value {
-    const struct cJSON *tree;
+    const struct dti_tree *tree;
     const struct dti_object *object;
 };
 
@@ -229,19 +231,31 @@ static const char *text_of(struct bench_value of, const char *key)
     return dti_tree_text(member(of, key).tree);
 }
 
+/* A number rounded to nearest; 0 if it is missing. */
+static double number_of(struct bench_value of, const char *key)
+{
+    const char *const text = dti_tree_number(member(of, key).tree);
+    struct dti_value value;
+    struct dti_error ignored;
+    if (!text || dti_value_parse(&value, text, strlen(text), &ignored) != DTI_OK)
+        return 0;
+    return dti_fp64_from_value(&value);
+}
+
+/* An integer from 0 to 2^53, or 0. */
 static uint64_t uint_of(struct bench_value of, const char *key)
 {
-    return dti_tree_uint(member(of, key).tree);
+    static const double most = 9007199254740992; /* 2^53 */
+    const double number = number_of(of, key);
+    if (!(number >= 0 && number <= most))
+        return 0;
+    const uint64_t whole = (uint64_t)number;
+    return (double)whole == number ? whole : 0;
 }
 
 static bool flag_of(struct bench_value of, const char *key)
 {
     return dti_tree_is_true(member(of, key).tree);
-}
-
-static double number_of(struct bench_value of, const char *key)
-{
-    return dti_tree_number(member(of, key).tree);
 }
 
 /* The document being parsed, and what it must match. */
@@ -311,7 +325,7 @@ static void copy_word(char word[DTI_BENCH_WORD], const char *text)
     (void)snprintf(word, DTI_BENCH_WORD, "%s", text ? text : "");
 }
 
-static enum dti_status read_document(struct bench_reading *reading, const struct cJSON *tree,
+static enum dti_status read_document(struct bench_reading *reading, const struct dti_tree *tree,
                                      struct dti_error *reterr)
 {
     char quoted[DTI_QUOTE_SIZE], found[DTI_BENCH_WORD];
@@ -342,7 +356,7 @@ static enum dti_status read_lines(struct bench_reading *reading, const char *tex
         const size_t taken = (size_t)((newline ? newline : end) - text);
         const char *problem;
         size_t at;
-        struct cJSON *tree = NULL;
+        struct dti_tree *tree = NULL;
         if (taken > 0)
             status = dti_tree_read(&tree, text, taken, &problem, &at);
         if (status == DTI_BAD_INPUT)
@@ -367,7 +381,7 @@ enum dti_status dti_bench_records_read(struct dti_bench_records *records, const 
         .records = records, .schema = schema, .benchmark = benchmark, .name = name};
     const char *problem;
     size_t at;
-    struct cJSON *tree;
+    struct dti_tree *tree;
     enum dti_status status = dti_tree_read(&tree, text, length, &problem, &at);
     if (status == DTI_BAD_INPUT && length > 0 && memchr(text, '\n', at < length ? at + 1 : length))
         return read_lines(&reading, text, length, reterr);

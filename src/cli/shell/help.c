@@ -285,8 +285,11 @@ static void put_commands(struct page *page)
 enum dti_status dti_version_print(const struct dti_command_context *cx, struct dti_error *reterr)
 {
     if (cx->output == DTI_OUTPUT_HUMAN) {
-        (void)fprintf(cx->out, "dtinfo %s\ncompiler   %s\nlibraries  cJSON %s\n", DTI_VERSION,
-                      COMPILER, dti_json_library_version());
+        (void)fprintf(cx->out, "dtinfo %s\ncompiler   %s\nlibraries ", DTI_VERSION, COMPILER);
+        for (size_t i = 0; i < DTI_LINKED_LIBRARIES; i++)
+            (void)fprintf(cx->out, "%s %s %s", i > 0 ? "," : "", dti_linked_libraries[i].name,
+                          dti_linked_libraries[i].version);
+        (void)fputc('\n', cx->out);
         return DTI_OK;
     }
     return DTI_ANSWER(cx, version, (&(struct dti_version_answer){COMPILER}), reterr);
