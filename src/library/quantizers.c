@@ -271,8 +271,9 @@ static enum dti_status plan_gguf(struct dti_quantizer *quantizer,
         return status;
     if (row % type->elements != 0)
         return dti_fail_remedy(reterr, DTI_WRONG_KIND, DTI_REMEDY_OTHER_TYPE,
-                               "rows of %llu elements are not whole blocks of %u, as %s needs",
-                               (unsigned long long)row, type->elements, type->word);
+                               "the array has rows of %llu elements, and %s needs whole blocks of "
+                               "%u",
+                               (unsigned long long)row, type->word, type->elements);
     if (!dti_mul_u64(sizes->elements / type->elements, type->bytes, &bytes) ||
         !dti_mul_u64(sizes->elements, sizeof(double), &(uint64_t){0}))
         return too_large(reterr);
