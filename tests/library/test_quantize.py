@@ -120,7 +120,7 @@ def try_affine(probe, name, x, **words):
     else:
         sets = list(groups_of(x.shape, axis, group))
     scales = answer.part("scales", np.uint32).reshape(answer.shape("scale_shape"))
-    alike(f"{subject}: scales", scales.size, len(sets))
+    TALLY.check(f"{subject}: scales", scales.size, len(sets))
     zeros = answer.part("zero_points", np.int32)
     zeros = zeros.reshape(answer.shape("scale_shape")) if zeros.size else None
     clipped = 0
@@ -168,11 +168,8 @@ def try_blocks(probe, name, x, **words):
         given = words.get("tensor_scale", "auto")
         amax = max((abs(float(v)) for v in x.reshape(-1) if math.isfinite(v)), default=0.0)
         bound = 256 * 6 if how["nv_scale"] == "four-six" else 448 * 6
-        whole = np.isfinite(x).all()
-        tensor = 1.0 if given == "none" or (given in ("auto", "own") and not (whole and amax)) else \
-            model.divide(amax, float(bound)) if given in ("auto", "own") else float(np.float32(float(given)))
-        if given in ("auto", "own") and whole and amax and tensor == 0:
-            tensor = 1.0
+        tensor = float(np.float32(float(given))) if given not in ("auto", "own", "none") else \
+            1.0 if given == "none" else model.divide(amax, float(bound)) or 1.0
         TALLY.check(f"{subject}: tensor scale", float.fromhex(answer.tensor_scale), tensor)
         how["tensor"] = tensor
     shape = list(x.shape)
@@ -480,7 +477,8 @@ def program_part(probe, rng, program):
                     (() if name in model.BLOCKS else ((("--block=128",), {"block": 128}), (("--like=torch",), {"like": "torch"}))):
                 if name in ("nf4", "bnb_fp4") and words:
                     continue
-                parts = quant(name, *options)
+                # compressed-tensors stores the reciprocal of nvfp4's tensor scale, and its codes follow that
+                parts = quant(name, *options, *(["--layout=modelopt"] if name == "nvfp4" else []))
                 if parts is None:
                     continue
                 answer = probe.run(name, x, **words)
@@ -488,6 +486,7 @@ def program_part(probe, rng, program):
                 values = list(parts.values())
                 codes = [v for k, v in parts.items() if k.endswith(("weight", "packed"))]
                 scales = [v for k, v in parts.items() if k.endswith("_scale") and not k.endswith("global_scale")]
+                scales += [v for k, v in parts.items() if k.endswith("_scale")]
                 TALLY.check(f"{subject}: codes", answer.parts["codes"] in codes, True)
                 TALLY.check(f"{subject}: scales", answer.parts["scales"] in scales, True)
                 del values
