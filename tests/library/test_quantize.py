@@ -429,14 +429,14 @@ def gguf_part(probe, rng):
             encoded += 1
             judge_report(f"gguf {name}", answer, x, np.frombuffer(answer.back, np.float32))
         blocks = rng.integers(0, 256, (200 if LONG else 40, size), np.uint8)
-        words = {"whole": "0.75"} if name == "nvfp4" else {}
+        words = {"whole": "0.75"} if name == "nvfp4" else {}        # the scale of the tensor
         try:
             numbers_of = quants.dequantize(blocks, kind)
         except NotImplementedError:
             TALLY.skip(f"gguf-py does not decode {name}")
             continue
         if name == "nvfp4":
-            words = {"whole": "1"}
+            numbers_of = numbers_of * np.float32(0.75)          # exact: codes and scales have few bits
         got = np.frombuffer(probe.read(name, (blocks.shape[0], length), blocks.tobytes(), gguf=True, **words), np.float32)
         want = np.ascontiguousarray(numbers_of, np.float32).reshape(-1)
         bad = ~((got == want) | (np.isnan(got) & np.isnan(want)))
@@ -444,6 +444,17 @@ def gguf_part(probe, rng):
         close = np.isclose(got, want, rtol=3e-7, atol=0)
         TALLY.check(f"gguf {name}: numbers", int(np.count_nonzero(bad & ~close)), 0)
         decoded += 1
+    x = rng.standard_normal((300, 128)).astype(np.float32)
+    plain, made = probe.run("nvfp4", x), probe.run("nvfp4", x, gguf=True)
+    blocks = np.frombuffer(made.parts["codes"], np.uint8).reshape(-1, 36)       # 4 scales; codes half a group apart
+    alike("gguf nvfp4: scales", blocks[:, :4].tobytes(), plain.parts["scales"])
+    halves = blocks[:, 4:].reshape(-1, 1, 8)
+    codes = np.concatenate([halves & 15, halves >> 4], 1).reshape(-1).tolist()
+    alike("gguf nvfp4: codes", codes, unpack(plain.parts["codes"], 4, x.size, False))
+    TALLY.check("gguf nvfp4: scale of the tensor", float.fromhex(made.tensor_scale),
+                model.divide(float(np.abs(x).max()), 2688.0))
+    alike("gguf nvfp4: numbers", np.frombuffer(made.back, np.float32).tolist(),      # ggml's code 8 is +0
+          np.frombuffer(plain.back, np.float32).tolist())
     print(f"    {encoded} types encoded, {decoded} decoded")
     TALLY.check("gguf: types", encoded >= 5 and decoded >= 20, True)
     TALLY.part("types of GGUF against gguf-py")
@@ -662,12 +673,17 @@ def errors_part(probe):
             TALLY.check(f"{name} of infinity fails", "it did not", "")
         except Failed as failed:
             TALLY.check(f"{name} of infinity", failed.code, "not_representable")
-    try:
-        probe.run("q8_0", np.full((1, 256), 1e8, np.float32), gguf=True)
-        TALLY.check("q8_0 of 1e8 fails", "it did not", "")
-    except Failed as failed:
-        TALLY.check("q8_0 of 1e8", failed.text,
-                    "the array: the block of element 0 needs a scale beyond fp16, which q8_0 has no room for")
+    for report in (0, 1):
+        try:
+            probe.run("q8_0", np.full((1, 256), 1e8, np.float32), gguf=True, report=report)
+            TALLY.check("q8_0 of 1e8 fails", "it did not", "")
+        except Failed as failed:
+            TALLY.check("q8_0 of 1e8", failed.text,
+                        "the array: the block of element 0 needs a scale beyond fp16, which q8_0 has no room for")
+    largest = np.full((1, 256), 65504, np.float32)       # of fp16: held by all that multiply a code by a scale
+    for name in ("q4_0", "q5_0", "q8_0", "q6_k"):
+        answer = probe.run(name, largest, gguf=True, report=0)
+        TALLY.check(f"{name} of 65504", bool(np.isfinite(np.frombuffer(answer.back, np.float32)).all()), True)
     TALLY.part("what is refused")
 
 
