@@ -4,6 +4,7 @@
 #include "answers/tensors.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -195,15 +195,17 @@ void dti_calc_result_free(struct dti_calc_result *result);
 
 /* Evaluates. Fails with DTI_BAD_VALUE (mismatched shapes, a count that is not an integer, more
  * elements than DTI_CALC_ELEMENTS_MAX; the message has details), DTI_WRONG_KIND (complex
- * dtypes), DTI_UNAVAILABLE (a function needs libmpfr), DTI_NO_MEMORY, or as options.load does. */
+ * dtypes), DTI_USAGE (a policy that does not exist), DTI_CANCELLED, DTI_UNAVAILABLE (a function
+ * needs libmpfr), DTI_NO_MEMORY, or as options.load does. */
 enum dti_status dti_calc_run(const struct dti_calc_tree *tree, const struct dti_format *format,
                              const struct dti_calc_options *options, struct dti_calc_result *ret,
                              struct dti_error *reterr);
 
 /* Calls `compute` and returns its status; `compute` may call all functions of this header in the
  * calling thread. GMP and MPFR cannot report that memory ran out. Unguarded, the process then
- * ends; guarded, this returns DTI_NO_MEMORY, memory that `compute` allocated leaks, and no
- * function of this header may be called again. */
+ * ends; guarded, this returns DTI_NO_MEMORY. What `compute` allocated is then freed, except GMP's
+ * own numbers, which are small; for the process itself all of it leaks. So `compute` hands out
+ * memory only when it succeeds, and when it fails it has freed its own. */
 enum dti_status dti_calc_guarded(enum dti_status (*compute)(void *context,
                                                             struct dti_error *reterr),
                                  void *context, struct dti_error *reterr);

@@ -4,9 +4,12 @@
  * reports progress. */
 #include "convert/block_queue.h"
 
+#include <errno.h>
 #include <signal.h>
 
 #include "convert/chunk_order.h"
+#include "util/run/caller.h"
+#include "util/run/clock.h"
 
 void dti_chunk_order_init(struct dti_chunk_order *ret,
                           void (*progress)(void *context, uint64_t done), void *progress_context)
@@ -56,11 +59,41 @@ void dti_chunk_order_fail(struct dti_chunk_order *order, uint64_t number, enum d
     pthread_mutex_unlock(&order->lock);
 }
 
+void dti_chunk_order_look(struct dti_chunk_order *order)
+{
+    struct dti_error error;
+    if (dti_interrupted())
+        dti_chunk_order_fail(order, UINT64_MAX - 1, dti_cancelled(&error), &error);
+}
+
+void dti_chunk_order_lock(struct dti_chunk_order *order, pthread_mutex_t *mutex)
+{
+    const bool polls = dti_call_polls();
+    bool locked = false;
+    while (polls && !locked) {
+        const struct timespec until = dti_clock_soon(DTI_POLL_MS);
+        locked = pthread_mutex_timedlock(mutex, &until) == 0;
+        if (!locked)
+            dti_chunk_order_look(order);
+    }
+    if (!polls)
+        pthread_mutex_lock(mutex);
+}
+
 bool dti_chunk_order_await(struct dti_chunk_order *order, uint64_t number)
 {
+    const bool polls = dti_call_polls();
     pthread_mutex_lock(&order->lock);
-    while (order->next != number && order->failed > number)
-        pthread_cond_wait(&order->changed, &order->lock);
+    while (order->next != number && order->failed > number) {
+        const struct timespec until = polls ? dti_clock_soon(DTI_POLL_MS) : (struct timespec){0};
+        if (!polls)
+            pthread_cond_wait(&order->changed, &order->lock);
+        else if (pthread_cond_timedwait(&order->changed, &order->lock, &until) == ETIMEDOUT) {
+            pthread_mutex_unlock(&order->lock);
+            dti_chunk_order_look(order);
+            pthread_mutex_lock(&order->lock);
+        }
+    }
     const bool mine = order->failed > number;
     pthread_mutex_unlock(&order->lock);
     return mine;
@@ -96,6 +129,8 @@ void dti_chunk_order_done(struct dti_chunk_order *order, uint64_t number, uint64
 void dti_chunk_order_heed_sigpipe(void)
 {
     sigset_t set;
+    if (!dti_caller_is_process())
+        return;
     sigemptyset(&set);
     sigaddset(&set, SIGPIPE);
     (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
@@ -150,7 +185,8 @@ static bool take_of_stream(struct queue_run *run, size_t member, struct queue_ch
 
 static bool take_chunk(struct queue_run *run, size_t member, struct queue_chunk *ret)
 {
-    pthread_mutex_lock(&run->taking);
+    dti_chunk_order_look(&run->order);
+    dti_chunk_order_lock(&run->order, &run->taking);
     const bool any =
         !run->at_end && !dti_chunk_order_stopped(&run->order) &&
         (run->queue->take ? take_of_stream(run, member, ret) : take_of_parts(run, ret));

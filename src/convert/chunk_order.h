@@ -37,6 +37,11 @@ void dti_chunk_order_init(struct dti_chunk_order *ret,
 enum dti_status dti_chunk_order_end(struct dti_chunk_order *order, struct dti_error *reterr);
 
 bool dti_chunk_order_stopped(const struct dti_chunk_order *order);
+/* Call before a block is taken, without a lock: if the call is cancelled, all fails after the
+ * blocks that were taken. */
+void dti_chunk_order_look(struct dti_chunk_order *order);
+/* Locks a mutex that another member may hold for long, because it reads from a pipe. */
+void dti_chunk_order_lock(struct dti_chunk_order *order, pthread_mutex_t *mutex);
 void dti_chunk_order_fail(struct dti_chunk_order *order, uint64_t number, enum dti_status status,
                           const struct dti_error *error);
 
@@ -50,7 +55,8 @@ void dti_chunk_order_done(struct dti_chunk_order *order, uint64_t number, uint64
                           bool in_order);
 
 /* Unblocks SIGPIPE, which team members block like all signals. A closed pipe signals the thread
- * that writes, and must be able to end the process from any thread. */
+ * that writes, and must be able to end the process from any thread; unless the process belongs to a
+ * caller, whose signals stay as they are. */
 void dti_chunk_order_heed_sigpipe(void);
 
 #endif

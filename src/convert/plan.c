@@ -463,6 +463,10 @@ static void init_loss_rule(struct dti_plan *plan)
 enum dti_status dti_request_check(const struct dti_request *request, struct dti_error *reterr)
 {
     const struct dti_format *complex = NULL;
+    if (!dti_policy_exists(&request->cast.policy) || request->cast.via_count > DTI_VIA_MAX ||
+        (unsigned)request->src_layout.packing > DTI_PACKING_BYTES ||
+        (unsigned)request->dst_layout.packing > DTI_PACKING_BYTES)
+        return dti_fail(reterr, DTI_USAGE, "a cast with a policy or packing that does not exist");
     if (request->src.kind == DTI_KIND_COMPLEX)
         complex = &request->src;
     for (size_t i = 0; i <= request->cast.via_count; i++) {

@@ -48,7 +48,7 @@ struct dti_step {
 struct dti_plan; /* owns its steps, tables and parameters */
 
 /* allowed: the highest instruction set level to use. Fails with DTI_WRONG_KIND for complex
- * dtypes, with DTI_NO_MEMORY. */
+ * dtypes, with DTI_USAGE for a policy or packing that does not exist, with DTI_NO_MEMORY. */
 enum dti_status dti_plan_new(struct dti_plan **ret_plan, const struct dti_request *request,
                              enum dti_level allowed, struct dti_error *reterr);
 void dti_plan_free(struct dti_plan *plan); /* NULL is fine */
@@ -72,8 +72,8 @@ bool dti_plan_dst_bytes(const struct dti_plan *plan, uint64_t n, uint64_t *ret_b
 
 /* Casts n elements. index: the global index of the first, a multiple of DTI_TILE. loss: added
  * to; NULL for none. Buffers may have any alignment but must not overlap. Fails
- * only with --like, if the stack's result is unknown (DTI_NOT_REPRESENTABLE, naming the
- * element). */
+ * with --like, if the stack's result is unknown (DTI_NOT_REPRESENTABLE, naming the element); and
+ * with DTI_CANCELLED, if n is more than 65536 and the call is cancelled (util/run/caller.h). */
 enum dti_status dti_plan_run(const struct dti_plan *plan, void *dst, const void *src, size_t n,
                              uint64_t index, enum dti_stores stores, struct dti_loss *loss,
                              struct dti_error *reterr);

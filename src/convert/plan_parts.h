@@ -78,7 +78,7 @@ static inline bool dti_layout_packs(const struct dti_format *format,
     return dti_format_packs(format) && layout->packing != DTI_PACKING_BYTES;
 }
 
-/* Fails with DTI_WRONG_KIND for complex dtypes. */
+/* Fails with DTI_WRONG_KIND for complex dtypes, with DTI_USAGE for values that no enum has. */
 enum dti_status dti_request_check(const struct dti_request *request, struct dti_error *reterr);
 
 /* dti_plan_run() with a loss: processes it tile by tile. */

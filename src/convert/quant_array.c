@@ -8,8 +8,12 @@
 #include "convert/plan_parts.h"
 #include "convert/quant_plan_parts.h"
 #include "util/run/allocate.h"
+#include "util/run/caller.h"
 
-enum { MEMBER_BYTES = 1 << 18 }; /* bytes of numbers: less is not worth a thread */
+enum {
+    MEMBER_BYTES = 1 << 18, /* bytes of numbers: less is not worth a thread */
+    LOOK_AFTER = 1 << 20,   /* numbers between two looks whether the call is cancelled */
+};
 
 /* State shared by the members of a team. */
 struct quant_work {
@@ -29,7 +33,7 @@ struct quant_work {
     struct dti_error *reterr;
 };
 
-/* A member's part: whole grains, balanced. */
+/* Whole grains of a member's part, which is balanced: all, or some if the call can be cancelled. */
 struct member_share {
     uint64_t grain, first;
     size_t n;
@@ -43,16 +47,21 @@ static uint64_t part_begin(const struct quant_work *work, size_t member)
     return share * member + (member < more ? member : more);
 }
 
-static bool part_of(const struct quant_work *work, size_t member, struct member_share *ret)
+/* The next share of a member, from grain *at on, which it moves. False at the end. */
+static bool next_share(const struct quant_work *work, size_t member, uint64_t *at,
+                       struct member_share *ret)
 {
     const struct dti_quant_plan *const plan = work->plan;
     const struct dti_quant_sizes *const sizes = &plan->sizes;
-    if (member >= work->members)
-        return false;
-    const uint64_t begin = part_begin(work, member), end = part_begin(work, member + 1);
-    const uint64_t first = begin * sizes->grain;
+    const uint64_t some = sizes->grain < LOOK_AFTER ? LOOK_AFTER / sizes->grain : 1;
+    const uint64_t begin = *at;
+    uint64_t end = part_begin(work, member + 1);
     if (begin >= end)
         return false;
+    if (dti_interruptible() && end - begin > some)
+        end = begin + some;
+    *at = end;
+    const uint64_t first = begin * sizes->grain;
     const uint64_t n = end == work->units ? sizes->elements - first : (end - begin) * sizes->grain;
     const uint64_t scale = begin * sizes->grain_scales;
     *ret = (struct member_share){.grain = begin, .first = first, .n = (size_t)n};
@@ -80,22 +89,24 @@ static void note(struct quant_work *work, enum dti_status status, const struct d
 static void range_member(void *context, size_t member, size_t size)
 {
     struct quant_work *const work = context;
-    struct dti_quant_ranges *ranges;
+    struct dti_quant_ranges *ranges = NULL;
     struct dti_error error;
     struct member_share part;
     (void)size;
-    if (!part_of(work, member, &part))
+    if (member >= work->members)
         return;
-    const enum dti_status status = dti_quant_ranges_new(&ranges, work->plan, &error);
-    if (status == DTI_OK)
+    uint64_t at = part_begin(work, member);
+    enum dti_status status = dti_quant_ranges_new(&ranges, work->plan, &error);
+    while (status == DTI_OK && next_share(work, member, &at, &part)) {
         dti_quant_range(work->plan, ranges, part.first, part.numbers, part.n);
+        status = dti_interrupted() ? dti_cancelled(&error) : DTI_OK;
+    }
     pthread_mutex_lock(&work->mutex);
     note(work, status, &error);
-    if (status == DTI_OK) {
+    if (status == DTI_OK)
         dti_quant_ranges_merge(work->ranges, ranges);
-        dti_quant_ranges_free(ranges);
-    }
     pthread_mutex_unlock(&work->mutex);
+    dti_quant_ranges_free(ranges);
 }
 
 static void run_member(void *context, size_t member, size_t size)
@@ -106,19 +117,23 @@ static void run_member(void *context, size_t member, size_t size)
     struct member_share part;
     enum dti_status status = DTI_OK;
     (void)size;
-    if (!part_of(work, member, &part))
+    if (member >= work->members)
         return;
+    uint64_t at = part_begin(work, member);
     dti_quant_report_init(&report);
     void *const scratch = dti_malloc(dti_quant_plan_scratch(work->plan));
     if (!scratch)
-        status = dti_fail(&error, DTI_NO_MEMORY, "out of memory");
-    else if (work->back)
-        dti_quant_back(work->plan, work->known, part.first, part.numbers, part.n, part.codes,
-                       part.scales, part.zero_points, work->stores, scratch);
-    else
-        dti_quant_run(work->plan, work->known, part.first, part.numbers, part.n, part.codes,
-                      part.scales, part.zero_points, work->stores, work->report ? &report : NULL,
-                      scratch);
+        status = dti_no_memory(&error);
+    while (status == DTI_OK && next_share(work, member, &at, &part)) {
+        if (work->back)
+            dti_quant_back(work->plan, work->known, part.first, part.numbers, part.n, part.codes,
+                           part.scales, part.zero_points, work->stores, scratch);
+        else
+            dti_quant_run(work->plan, work->known, part.first, part.numbers, part.n, part.codes,
+                          part.scales, part.zero_points, work->stores,
+                          work->report ? &report : NULL, scratch);
+        status = dti_interrupted() ? dti_cancelled(&error) : DTI_OK;
+    }
     dti_free(scratch);
     pthread_mutex_lock(&work->mutex);
     note(work, status, &error);

@@ -300,12 +300,30 @@ static void choose_rest(struct dti_quant_plan *plan)
     plan->loss = dti_loss_kernel_find(plan->shared->loss_rule.hub, plan->level);
 }
 
+/* Whether all members are values of their enums. */
+static bool exists(const struct dti_quant_request *request)
+{
+    const struct dti_quant_scheme *const scheme = &request->scheme;
+    const struct dti_block_recipe *const blocks = &scheme->blocks;
+    const struct dti_affine_recipe *const affine = &scheme->affine;
+    return (unsigned)request->layout.packing <= DTI_PACKING_BYTES &&
+           (unsigned)request->order <= DTI_BLOCK_BYTES && (unsigned)scheme->per <= DTI_PER_GROUP &&
+           (unsigned)blocks->mx <= DTI_MX_RFLOOR && (unsigned)blocks->nv <= DTI_NV_UNROUNDED &&
+           (unsigned)blocks->division <= DTI_DIVIDE_EXACT &&
+           (unsigned)affine->affine.division <= DTI_DIVIDE_EXACT &&
+           (unsigned)affine->affine.specials <= DTI_QUANT_AS_TORCH_CHANNEL &&
+           (unsigned)affine->symmetry <= DTI_SYMMETRY_HALF &&
+           (unsigned)affine->zero <= DTI_ZERO_TORCH;
+}
+
 /* Checks that the array can be quantized as requested. */
 static enum dti_status check(const struct dti_quant_request *request, struct dti_error *reterr)
 {
     const struct dti_quant_scheme *const scheme = &request->scheme;
     const struct dti_format *const code = &scheme->affine.affine.code;
     struct dti_affine_recipe recipe;
+    if (!exists(request))
+        return dti_fail(reterr, DTI_USAGE, "a quantization with a policy that does not exist");
     if (request->number.kind == DTI_KIND_COMPLEX)
         return dti_fail(reterr, DTI_WRONG_KIND,
                         "arrays of %s cannot be quantized; quantize their parts, %s",

@@ -29,7 +29,8 @@ struct dti_quant_request {
 };
 
 struct dti_quant_plan;
-/* Fails with DTI_WRONG_KIND, DTI_USAGE (sizes that overflow), DTI_NO_MEMORY. */
+/* Fails with DTI_WRONG_KIND, DTI_USAGE (sizes that overflow, values that no enum has),
+ * DTI_NO_MEMORY. */
 enum dti_status dti_quant_plan_new(struct dti_quant_plan **ret,
                                    const struct dti_quant_request *request, enum dti_level allowed,
                                    struct dti_error *reterr);

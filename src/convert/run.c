@@ -8,6 +8,7 @@
 
 #include "convert/device_parts.h"
 #include "convert/plan_parts.h"
+#include "util/run/caller.h"
 
 enum dti_status dti_fail_unknown(const struct dti_stack_rule *rule, const struct dti_format *src,
                                  uint64_t code, const struct dti_format *dst, uint64_t index,
@@ -326,6 +327,52 @@ static enum dti_status run_pieces(const struct dti_plan *plan, unsigned char *ds
     return DTI_OK;
 }
 
+static enum dti_status run_on_cpu(const struct dti_plan *plan, void *dst, const void *src, size_t n,
+                                  uint64_t index, bool stream, struct dti_loss *loss,
+                                  struct dti_error *reterr)
+{
+    if (loss)
+        return dti_plan_run_loss(plan, dst, src, n, index, stream, loss, reterr);
+    if (plan->chain.count == 1)
+        return step_run(&plan->chain.step[0], dst, src, n, index, stream, reterr);
+    return run_pieces(plan, dst, src, n, index, stream, reterr);
+}
+
+enum { LOOK_FROM = 1 << 16, LOOK_FAST = 1 << 22 };
+
+/* Elements between two looks whether the call is cancelled: a few milliseconds. Large enough to be
+ * streamed. */
+static size_t interval(const struct dti_plan *plan)
+{
+    for (size_t i = 0; i < plan->chain.count; i++) {
+        if (!plan->chain.step[i].kernel && !plan->chain.step[i].only_nan)
+            return LOOK_FROM;
+    }
+    return LOOK_FAST;
+}
+
+/* The same bytes and losses, which do not depend on how an array is cut into tiles. */
+static enum dti_status run_interruptible(const struct dti_plan *plan, unsigned char *dst,
+                                         const unsigned char *src, size_t n, uint64_t index,
+                                         bool stream, struct dti_loss *loss,
+                                         struct dti_error *reterr)
+{
+    const struct dti_chain *const chain = &plan->chain;
+    const unsigned src_bits = chain->step[0].src_bits;
+    const unsigned dst_bits = chain->step[chain->count - 1].dst_bits;
+    const size_t most = interval(plan);
+    enum dti_status status = DTI_OK;
+    for (size_t at = 0; at < n && status == DTI_OK; at += most) {
+        const size_t part = n - at < most ? n - at : most;
+        if (dti_interrupted())
+            return dti_cancelled(reterr);
+        status =
+            run_on_cpu(plan, dst + dti_tile_bytes(at, dst_bits), src + dti_tile_bytes(at, src_bits),
+                       part, index + at, stream, loss, reterr);
+    }
+    return status;
+}
+
 enum dti_status dti_plan_run(const struct dti_plan *plan, void *dst, const void *src, size_t n,
                              uint64_t index, enum dti_stores stores, struct dti_loss *loss,
                              struct dti_error *reterr)
@@ -334,12 +381,10 @@ enum dti_status dti_plan_run(const struct dti_plan *plan, void *dst, const void 
     enum dti_status status;
     if (plan->device && n > 0 && dti_device_run(plan, dst, src, n, index, loss, &status, reterr))
         return status;
-    if (loss)
-        status = dti_plan_run_loss(plan, dst, src, n, index, stream, loss, reterr);
-    else if (plan->chain.count == 1)
-        status = step_run(&plan->chain.step[0], dst, src, n, index, stream, reterr);
+    if (n <= LOOK_FROM || !dti_interruptible())
+        status = run_on_cpu(plan, dst, src, n, index, stream, loss, reterr);
     else
-        status = run_pieces(plan, dst, src, n, index, stream, reterr);
+        status = run_interruptible(plan, dst, src, n, index, stream, loss, reterr);
     if (stream)
         dti_stores_order();
     return status;

@@ -4,7 +4,7 @@
  * a block, created on demand, with as much memory as they need and the device has; and pinned
  * host memory for blocks, which the device reads directly while other work continues. Memory
  * that a hung driver may still use is never freed: a copy that resumes later must not write into
- * reused memory. */
+ * reused memory. So it is the process's, not that of the caller's allocator. */
 #include "convert/runner.h"
 
 #include <stdint.h>
@@ -18,15 +18,13 @@
 #include "util/run/pages.h"
 
 /* Blocks that a hung driver may still use: reachable, and never freed. */
-static pthread_mutex_t abandoning = PTHREAD_MUTEX_INITIALIZER;
-static struct dti_runner_block *abandoned;
+static _Atomic(struct dti_runner_block *) abandoned;
 
 static void abandon(struct dti_runner_block *block)
 {
-    pthread_mutex_lock(&abandoning);
-    block->next = abandoned;
-    abandoned = block;
-    pthread_mutex_unlock(&abandoning);
+    block->next = atomic_load(&abandoned);
+    while (!atomic_compare_exchange_weak(&abandoned, &block->next, block))
+        continue;
 }
 
 void *dti_runner_alloc(struct dti_runner *runner, size_t size)
@@ -37,16 +35,16 @@ void *dti_runner_alloc(struct dti_runner *runner, size_t size)
     size = size > 0 ? dti_pages_round(size) : DTI_PAGE;
     if (!runner)
         return dti_pages_alloc(size, true);
-    struct dti_runner_block *const block = dti_malloc(sizeof *block);
+    struct dti_runner_block *const block = dti_process_malloc(sizeof *block);
     if (!block)
         return NULL;
     /* The system may limit pinned memory. */
     block->pinned =
         dti_runner_is_on(runner) && dti_gpu_host_alloc(runner->gpu, size, &memory, NULL) == DTI_OK;
     if (!block->pinned)
-        memory = dti_pages_alloc(size, true);
+        memory = dti_process_pages_alloc(size, true);
     if (!memory) {
-        dti_free(block);
+        dti_process_free(block);
         return NULL;
     }
     block->memory = memory;
@@ -78,8 +76,8 @@ void dti_runner_free(struct dti_runner *runner, void *memory)
     if (block->pinned)
         dti_gpu_host_free(runner->gpu, memory);
     else
-        dti_free(memory);
-    dti_free(block);
+        dti_process_free(memory);
+    dti_process_free(block);
 }
 
 bool dti_runner_reaches(struct dti_runner *runner, const void *memory, size_t size)

@@ -33,8 +33,8 @@ const char *dti_runner_reason(const struct dti_runner *runner);
  * writing overlap. */
 size_t dti_runner_threads(const struct dti_runner *runner, size_t cpus);
 
-/* Host memory for blocks, pinned for direct device access if possible; on the CPU like malloc().
- * NULL if memory ran out. */
+/* Host memory for blocks, pinned for direct device access if possible; on the CPU like
+ * dti_malloc(). NULL if memory ran out. */
 void *dti_runner_alloc(struct dti_runner *runner, size_t size);
 void dti_runner_free(struct dti_runner *runner, void *memory);
 

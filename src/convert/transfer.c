@@ -162,9 +162,10 @@ static bool take_in_order(struct dti_transfer_job *job, struct dti_transfer_memb
 static bool take_chunk(struct dti_transfer_job *job, struct dti_transfer_member *member,
                        struct transfer_chunk *ret)
 {
+    dti_chunk_order_look(&job->order);
     if (job->parallel_read)
         return take_from_file(job, member, ret);
-    pthread_mutex_lock(&job->reading);
+    dti_chunk_order_lock(&job->order, &job->reading);
     const bool any = take_in_order(job, member, ret);
     pthread_mutex_unlock(&job->reading);
     return any;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Reads files: handles short reads and interruptions. Keeps the stat of each regular file at
- * opening in a table indexed by descriptor, so that callers need not track changes and cannot
- * miss one. */
+ * opening, by descriptor, so that callers need not track changes and cannot miss one. */
 #include "io/input.h"
 
 #include <errno.h>
@@ -17,21 +16,42 @@
 #include "io/descriptor.h"
 #include "io/net/remote.h"
 #include "io/unread.h"
+#include "util/errno_text.h"
 #include "util/run/allocate.h"
+#include "util/run/caller.h"
 
+/* A regular file that was opened, and its state then. */
 struct opened {
-    char *name;   /* NULL: no input has this descriptor */
+    int fd;
+    char *name;
     bool by_name; /* name is a path to it; otherwise it is standard input */
+    bool settled; /* what was read so far is published or dropped */
     struct stat st;
 };
 
-static struct {
+/* Of the current caller: two callers in two threads do not see each other's files. */
+struct inputs {
+    struct dti_caller_state state;
     pthread_mutex_t lock;
-    struct opened *list; /* indexed by descriptor */
-    size_t count;
+    struct opened *list; /* in the order of descriptors */
+    size_t count, room;
     bool changed; /* a closed input had changed; the first error: */
     struct dti_error error;
-} inputs = {.lock = PTHREAD_MUTEX_INITIALIZER};
+};
+
+static void begin_inputs(void *state)
+{
+    pthread_mutex_init(&((struct inputs *)state)->lock, NULL);
+}
+
+static void end_inputs(struct dti_caller_state *state)
+{
+    struct inputs *const inputs = (struct inputs *)(void *)state;
+    for (size_t i = 0; i < inputs->count; i++)
+        dti_free(inputs->list[i].name);
+    dti_free(inputs->list);
+    pthread_mutex_destroy(&inputs->lock);
+}
 
 static bool differ(const struct timespec *a, const struct timespec *b)
 {
@@ -60,97 +80,158 @@ static const char *find_change(const struct opened *was, const struct stat *is)
     return "its status";
 }
 
-/* Compares a file with its state at opening; keeps the first change. */
-static void judge(int fd)
+/* Compares a file with its state at opening. */
+static enum dti_status judge(const struct opened *was, struct dti_error *reterr)
 {
-    const struct opened *const was = &inputs.list[fd];
     struct stat is = {0};
     char label[DTI_QUOTE_SIZE];
-    if (fstat(fd, &is) != 0 || is.st_dev != was->st.st_dev || is.st_ino != was->st.st_ino)
-        return; /* closed, and the descriptor reused for another file */
+    if (was->settled || fstat(was->fd, &is) != 0 || is.st_dev != was->st.st_dev ||
+        is.st_ino != was->st.st_ino)
+        return DTI_OK; /* closed, and the descriptor reused for another file */
     const char *const change = find_change(was, &is);
-    if (!change || inputs.changed)
-        return;
-    inputs.changed = true;
-    (void)dti_fail(&inputs.error, DTI_BAD_INPUT,
+    if (!change)
+        return DTI_OK;
+    (void)dti_fail(reterr, DTI_BAD_INPUT,
                    "%s changed while it was read (%s); run it again when nothing writes to it",
                    was->by_name ? dti_quote(label, was->name, strlen(was->name)) : was->name,
                    change);
     if (was->by_name)
-        dti_error_argument(&inputs.error, was->name, strlen(was->name));
+        dti_error_argument(reterr, was->name, strlen(was->name));
+    return DTI_BAD_INPUT;
 }
 
-static void forget(struct opened *opened)
+/* Where a descriptor is in the list, or would be. */
+static size_t place_of(const struct inputs *inputs, int fd)
 {
-    dti_free(opened->name);
-    opened->name = NULL;
+    size_t low = 0, high = inputs->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (inputs->list[middle].fd < fd)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct opened *find_opened(const struct inputs *inputs, int fd)
+{
+    const size_t at = place_of(inputs, fd);
+    return at < inputs->count && inputs->list[at].fd == fd ? &inputs->list[at] : NULL;
+}
+
+/* Puts in a file, instead of an old one that had the same descriptor. */
+static bool put_opened(struct inputs *inputs, const struct opened *opened)
+{
+    struct opened *const old = find_opened(inputs, opened->fd);
+    if (old) {
+        dti_free(old->name);
+        *old = *opened;
+        return true;
+    }
+    if (inputs->count == inputs->room) {
+        const size_t room = 2 * inputs->room + 8;
+        struct opened *const more = dti_realloc(inputs->list, room * sizeof *more);
+        if (!more)
+            return false;
+        inputs->list = more;
+        inputs->room = room;
+    }
+    struct opened *const at = inputs->list + place_of(inputs, opened->fd);
+    memmove(at + 1, at, (size_t)(inputs->list + inputs->count - at) * sizeof *at);
+    *at = *opened;
+    inputs->count++;
+    return true;
 }
 
 /* Records the state of a regular file at opening. by_name: name is a path to it. Returns false
  * if memory ran out. */
 static bool input_changes_note(int fd, const char *name, bool by_name, const struct stat *st)
 {
+    struct inputs *const inputs =
+        dti_caller_state(DTI_STATE_INPUTS, sizeof *inputs, begin_inputs, end_inputs);
+    struct dti_call call;
+    if (!inputs)
+        return false;
+    dti_call_keep(&call);
     char *const copy = dti_strdup(name);
-    bool good = copy != NULL;
-    pthread_mutex_lock(&inputs.lock);
-    if (good && (size_t)fd >= inputs.count) {
-        const size_t count = 2 * (size_t)fd + 16;
-        struct opened *const more = dti_realloc(inputs.list, count * sizeof *more);
-        good = more != NULL;
-        if (good) {
-            memset(more + inputs.count, 0, (count - inputs.count) * sizeof *more);
-            inputs.list = more;
-            inputs.count = count;
-        }
-    }
-    if (good) {
-        forget(&inputs.list[fd]);
-        inputs.list[fd] = (struct opened){.name = copy, .by_name = by_name, .st = *st};
-    }
-    pthread_mutex_unlock(&inputs.lock);
+    const struct opened opened = {.fd = fd, .name = copy, .by_name = by_name, .st = *st};
+    pthread_mutex_lock(&inputs->lock);
+    const bool good = copy && put_opened(inputs, &opened);
+    pthread_mutex_unlock(&inputs->lock);
     if (!good)
         dti_free(copy);
+    dti_call_leave(&call);
     return good;
 }
 
 /* Call before the descriptor is closed. */
 static void input_changes_end(int fd)
 {
-    pthread_mutex_lock(&inputs.lock);
-    if (fd >= 0 && (size_t)fd < inputs.count && inputs.list[fd].name) {
-        judge(fd);
-        forget(&inputs.list[fd]);
+    struct inputs *const inputs = dti_caller_state_there(DTI_STATE_INPUTS);
+    struct dti_error error;
+    struct dti_call call;
+    if (!inputs || fd < 0)
+        return;
+    dti_call_keep(&call);
+    pthread_mutex_lock(&inputs->lock);
+    struct opened *const opened = find_opened(inputs, fd);
+    if (opened) {
+        if (judge(opened, &error) != DTI_OK && !inputs->changed) {
+            inputs->changed = true;
+            inputs->error = error;
+        }
+        dti_free(opened->name);
+        inputs->count--;
+        memmove(opened, opened + 1,
+                (size_t)(inputs->list + inputs->count - opened) * sizeof *opened);
     }
-    pthread_mutex_unlock(&inputs.lock);
+    pthread_mutex_unlock(&inputs->lock);
+    dti_call_leave(&call);
 }
 
 enum dti_status dti_inputs_unchanged(struct dti_error *reterr)
 {
-    pthread_mutex_lock(&inputs.lock);
-    for (size_t fd = 0; fd < inputs.count && !inputs.changed; fd++) {
-        if (inputs.list[fd].name)
-            judge((int)fd);
-    }
-    const bool changed = inputs.changed;
-    if (changed && reterr)
-        *reterr = inputs.error;
-    pthread_mutex_unlock(&inputs.lock);
-    return changed ? DTI_BAD_INPUT : DTI_OK;
+    struct inputs *const inputs = dti_caller_state_there(DTI_STATE_INPUTS);
+    if (!inputs)
+        return DTI_OK;
+    pthread_mutex_lock(&inputs->lock);
+    enum dti_status status = inputs->changed ? DTI_BAD_INPUT : DTI_OK;
+    if (inputs->changed && reterr)
+        *reterr = inputs->error;
+    for (size_t i = 0; i < inputs->count && status == DTI_OK; i++)
+        status = judge(&inputs->list[i], reterr);
+    pthread_mutex_unlock(&inputs->lock);
+    return status;
+}
+
+static void settle(bool settled)
+{
+    struct inputs *const inputs = dti_caller_state_there(DTI_STATE_INPUTS);
+    if (!inputs)
+        return;
+    pthread_mutex_lock(&inputs->lock);
+    for (size_t i = 0; i < inputs->count; i++)
+        inputs->list[i].settled = settled;
+    inputs->changed = false;
+    pthread_mutex_unlock(&inputs->lock);
 }
 
 void dti_inputs_forget(void)
 {
-    pthread_mutex_lock(&inputs.lock);
-    for (size_t fd = 0; fd < inputs.count; fd++)
-        forget(&inputs.list[fd]);
-    dti_free(inputs.list);
-    inputs.list = NULL;
-    inputs.count = 0;
-    inputs.changed = false;
-    pthread_mutex_unlock(&inputs.lock);
+    settle(true);
 }
 
-enum { STOP_CHECK_MS = 50, READ_PIECE = 64 << 10 };
+void dti_inputs_resume(void)
+{
+    settle(false);
+}
+
+enum {
+    STOP_CHECK_MS = 50,
+    READ_PIECE = 64 << 10,
+    PIECE = 8 << 20, /* read at once if the call can be cancelled */
+};
 
 static const char standard_input[] = "standard input";
 
@@ -213,7 +294,7 @@ enum dti_status dti_input_fail(const struct dti_input *input, int error, struct 
     const bool remote = error == ENOENT && strstr(input->name, "://");
     dti_fail(reterr, status, "cannot read %s: %s", dti_input_label(input, label),
              remote ? "only https:// and hf:// addresses are read; download the file first"
-                    : strerror(error));
+                    : dti_errno_text(error));
     dti_error_argument(reterr, input->name, strlen(input->name));
     return status;
 }
@@ -310,12 +391,18 @@ static bool stopped(const struct dti_input *input)
     return input->stop && atomic_load_explicit(input->stop, memory_order_relaxed);
 }
 
+/* Whether a wait for the next bytes may have to end before they come. */
+static bool may_stop(const struct dti_input *input)
+{
+    return input->stop || dti_interruptible();
+}
+
 /* Waits for input; returns false if asked to stop. */
 static bool wait_readable(const struct dti_input *input)
 {
     struct pollfd wanted = {.fd = input->fd, .events = POLLIN};
-    while (!stopped(input)) {
-        const int ready = poll(&wanted, 1, input->stop ? STOP_CHECK_MS : -1);
+    while (!stopped(input) && !dti_interrupted()) {
+        const int ready = poll(&wanted, 1, may_stop(input) ? STOP_CHECK_MS : -1);
         if (ready > 0 || (ready < 0 && errno != EINTR && errno != EAGAIN))
             return true; /* read() reports the error */
     }
@@ -344,7 +431,7 @@ enum dti_status dti_input_read(struct dti_input *input, void *buffer, size_t siz
         return read_on(input, buffer, size, ret_size, reterr);
     size_t done = 0;
     while (done < size) {
-        if (input->stop && !input->seekable && !wait_readable(input))
+        if (may_stop(input) && !input->seekable && !wait_readable(input))
             break;
         const ssize_t got = read(input->fd, (char *)buffer + done, size - done);
         if (got == 0)
@@ -358,6 +445,8 @@ enum dti_status dti_input_read(struct dti_input *input, void *buffer, size_t siz
             return dti_input_fail(input, errno, reterr);
         }
     }
+    if (done < size && dti_interrupted())
+        return dti_cancelled(reterr);
     *ret_size = done;
     return DTI_OK;
 }
@@ -391,7 +480,10 @@ static enum dti_status pread_at(const struct dti_input *input, void *buffer, siz
         return dti_input_fail(input, EOVERFLOW, reterr);
     size_t done = 0;
     while (done < size) {
-        const ssize_t got = pread(input->fd, (char *)buffer + done, size - done,
+        const size_t left = size - done, most = dti_interruptible() ? PIECE : left;
+        if (dti_interrupted())
+            return dti_cancelled(reterr);
+        const ssize_t got = pread(input->fd, (char *)buffer + done, left < most ? left : most,
                                   (off_t)(input->start + offset + done));
         if (got > 0) {
             done += (size_t)got;

@@ -92,7 +92,8 @@ int dti_input_there(const char *path);
 /* The path of a file in the folder of another one, for dti_free(). NULL: memory ran out. */
 char *dti_input_same_folder(const char *path, const char *name);
 
-/* Checks that each regular file opened since dti_inputs_forget() is unchanged: its size, its
+/* Checks that each regular file that the current caller (caller.h) opened since
+ * dti_inputs_forget(), or did not close before dti_inputs_resume(), is unchanged: its size, its
  * mtime, and its ctime unless links, owner, permissions or name explain the change. Call it
  * before publishing results, and at the end of a command. A file whose name now refers to a
  * replacement counts as unchanged. Fails with DTI_BAD_INPUT. Remote files are checked by their
@@ -100,6 +101,9 @@ char *dti_input_same_folder(const char *path, const char *name);
 enum dti_status dti_inputs_unchanged(struct dti_error *reterr);
 /* Forgets all inputs read so far: results from them have been published or dropped. */
 void dti_inputs_forget(void);
+/* For a caller that reads files which it opened in an earlier call: they count again, compared with
+ * their state at opening. Files that were closed are forgotten. */
+void dti_inputs_resume(void);
 
 /* Reports "cannot read LABEL: ..." for an errno value; DTI_NO_MEMORY for ENOMEM. */
 enum dti_status dti_input_fail(const struct dti_input *input, int error, struct dti_error *reterr);

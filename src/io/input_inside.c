@@ -109,7 +109,7 @@ static enum stop follow(const char *anchor, const char *path, int *ret)
     if (rest && *rest != '\0') {
         char *const root = dti_strndup(real, (size_t)(rest - real));
         stop = root ? walk(open_folder(root), rest, ret) : FAILED;
-        free(root);
+        dti_free(root);
     }
     const int error = errno;
     free(real);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "io/descriptor.h"
+#include "util/errno_text.h"
 #include "util/run/allocate.h"
 
 enum {
@@ -88,7 +89,8 @@ static enum dti_status fill(struct dti_lines *lines, struct dti_line_block *bloc
     ssize_t got;
     DTI_AGAIN(got = read(lines->fd, block->text + block->length, block->capacity - block->length));
     if (got < 0)
-        return dti_fail(reterr, DTI_BAD_INPUT, "cannot read standard input: %s", strerror(errno));
+        return dti_fail(reterr, DTI_BAD_INPUT, "cannot read standard input: %s",
+                        dti_errno_text(errno));
     if (got == 0)
         lines->at_end = true;
     block->length += (size_t)got;

@@ -18,7 +18,10 @@
 #include "io/descriptor.h"
 #include "io/input.h"
 #include "io/output_file.h"
+#include "util/errno_text.h"
 #include "util/run/allocate.h"
+#include "util/run/caller.h"
+#include "util/run/thread.h"
 #include "util/text/ascii.h"
 
 static int sync_descriptor(int fd)
@@ -83,14 +86,14 @@ static enum dti_status fail_at(const struct dti_output_file *output, uint64_t of
                                struct dti_error *reterr)
 {
     const int error = errno;
-    if (error == EPIPE)
+    if (error == EPIPE && dti_caller_is_process())
         return dti_fail(reterr, DTI_WRITE_FAILED, "%s", "");
     const unsigned long long at = offset, size = output->size;
     if (size > 0)
         return dti_fail(reterr, DTI_WRITE_FAILED, "cannot write %s: %s, at byte %llu of %llu",
-                        output->label, strerror(error), at, size);
+                        output->label, dti_errno_text(error), at, size);
     return dti_fail(reterr, DTI_WRITE_FAILED, "cannot write %s: %s, at byte %llu", output->label,
-                    strerror(error), at);
+                    dti_errno_text(error), at);
 }
 
 /* Starts a pipe, a device or standard output; output->fd is open. */
@@ -157,7 +160,7 @@ enum dti_status dti_output_prepare(struct dti_output_file *output, struct dti_er
     const int full = dti_descriptor_reserve(output->fd, output->size);
     if (full != 0)
         return dti_fail(reterr, DTI_WRITE_FAILED, "cannot write %s: %s (it needs %llu bytes)",
-                        output->label, strerror(full), (unsigned long long)output->size);
+                        output->label, dti_errno_text(full), (unsigned long long)output->size);
     return DTI_OK;
 }
 
@@ -303,15 +306,37 @@ static bool try_again(const struct dti_output_file *output)
     if (errno != EAGAIN && errno != EWOULDBLOCK)
         return false;
     struct pollfd wanted = {.fd = output->fd, .events = POLLOUT};
-    (void)poll(&wanted, 1, -1);
+    (void)poll(&wanted, 1, dti_interruptible() ? DTI_POLL_MS : -1);
     return true;
+}
+
+/* A call that can be cancelled writes less at once. */
+static size_t piece(size_t size)
+{
+    enum { MOST = 8 << 20 };
+    return size > MOST && dti_interruptible() ? MOST : size;
+}
+
+/* In a process that belongs to a caller, a closed pipe is an error and no signal. */
+static ssize_t write_some(int fd, const char *data, size_t size)
+{
+    struct dti_pipe_guard guard;
+    if (dti_caller_is_process())
+        return write(fd, data, size);
+    dti_pipe_guard_begin(&guard);
+    const ssize_t written = write(fd, data, size);
+    dti_pipe_guard_end(&guard);
+    return written;
 }
 
 enum dti_status dti_output_write(struct dti_output_file *output, const void *data, size_t size,
                                  struct dti_error *reterr)
 {
     for (size_t done = 0; done < size;) {
-        const ssize_t written = write(output->fd, (const char *)data + done, size - done);
+        if (dti_interrupted())
+            return dti_cancelled(reterr);
+        const ssize_t written =
+            write_some(output->fd, (const char *)data + done, piece(size - done));
         if (written > 0) {
             done += (size_t)written;
             output->position += (uint64_t)written;
@@ -346,8 +371,10 @@ enum dti_status dti_output_write_at(struct dti_output_file *output, const void *
         return fail_at(output, offset, reterr);
     }
     for (size_t done = 0; done < size;) {
-        const ssize_t written =
-            pwrite(output->fd, (const char *)data + done, size - done, (off_t)(offset + done));
+        if (dti_interrupted())
+            return dti_cancelled(reterr);
+        const ssize_t written = pwrite(output->fd, (const char *)data + done, piece(size - done),
+                                       (off_t)(offset + done));
         if (written > 0) {
             done += (size_t)written;
         } else if (written == 0) {
@@ -377,7 +404,9 @@ static enum dti_status commit_replacement(struct dti_output_file *output, struct
     /* keep the lock until the rename, so that no other run takes the file for a leftover */
     const int lock = fcntl(output->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     int error = dti_output_finish(output);
-    const enum dti_status unchanged = error == 0 ? dti_inputs_unchanged(reterr) : DTI_OK;
+    enum dti_status unchanged = error == 0 ? dti_inputs_unchanged(reterr) : DTI_OK;
+    if (error == 0 && unchanged == DTI_OK && dti_interrupted())
+        unchanged = dti_cancelled(reterr);
     if (error == 0 && unchanged == DTI_OK)
         error = dti_output_rename(&output->temp, &output->target, output->force, false);
     if (lock >= 0)
@@ -393,7 +422,7 @@ static enum dti_status commit_replacement(struct dti_output_file *output, struct
     error = dti_output_sync_folder(output->target.folder);
     if (error != 0)
         return dti_fail(reterr, DTI_WRITE_FAILED, "wrote %s, but cannot sync its folder: %s",
-                        output->label, strerror(error));
+                        output->label, dti_errno_text(error));
     return DTI_OK;
 }
 
@@ -448,7 +477,7 @@ static enum dti_status fail(const char *path, int error, struct dti_error *reter
     return dti_fail_remedy(reterr, DTI_WRITE_FAILED, DTI_REMEDY_REPLACE_AGAIN,
                            "the new files are written, but %s, which programs may load instead, "
                            "cannot be removed: %s",
-                           dti_quote(label, path, strlen(path)), strerror(error));
+                           dti_quote(label, path, strlen(path)), dti_errno_text(error));
 }
 
 static enum dti_status remove_all(int folder, const char *const *paths, size_t count, size_t lead,

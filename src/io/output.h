@@ -42,7 +42,8 @@ bool dti_output_seekable(const struct dti_output_file *output);
  * that is also the input. */
 bool dti_output_is_file(const struct dti_output_file *output, uint64_t device, uint64_t inode);
 
-/* A closed reader (EPIPE) is an error with an empty text: there is nothing to report. */
+/* A closed reader (EPIPE) is an error with an empty text, because the process ends and there is
+ * nothing to report; for a caller other than the process it has a text. */
 enum dti_status dti_output_write(struct dti_output_file *output, const void *data, size_t size,
                                  struct dti_error *reterr);
 /* Usable from any thread; requires dti_output_seekable(). */

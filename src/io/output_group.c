@@ -15,7 +15,9 @@
 #include "io/descriptor.h"
 #include "io/input.h"
 #include "io/output_file.h"
+#include "util/errno_text.h"
 #include "util/run/allocate.h"
+#include "util/run/caller.h"
 
 struct dti_output_group {
     bool is_new, force;
@@ -227,7 +229,7 @@ static enum dti_status fail_between(const struct dti_output_group *group, size_t
     dti_quote(last, to, strlen(to));
     return dti_fail_remedy(reterr, DTI_WRITE_FAILED, DTI_REMEDY_REPLACE_AGAIN,
                            "cannot put %s in place: %s; %s%s%s %s new, and %s %s not in place",
-                           label, strerror(error), first, done > 1 ? " to " : "",
+                           label, dti_errno_text(error), first, done > 1 ? " to " : "",
                            done > 1 ? last : "", done > 1 ? "are" : "is", others,
                            left > 1 ? "are" : "is");
 }
@@ -268,7 +270,9 @@ static enum dti_status commit(struct dti_output_group *group, struct dti_error *
         if (error != 0)
             return dti_output_fail(reterr, group->files[i]->label, error);
     }
-    const enum dti_status unchanged = dti_inputs_unchanged(reterr);
+    enum dti_status unchanged = dti_inputs_unchanged(reterr);
+    if (unchanged == DTI_OK && dti_interrupted())
+        unchanged = dti_cancelled(reterr);
     if (unchanged != DTI_OK)
         return unchanged;
     bool renamed = false;
@@ -289,7 +293,7 @@ static enum dti_status commit(struct dti_output_group *group, struct dti_error *
         return DTI_OK;
     return dti_fail(reterr, DTI_WRITE_FAILED, "wrote %s, but cannot sync its folder: %s",
                     group->is_new ? group->label : group->files[group->count - 1]->label,
-                    strerror(error));
+                    dti_errno_text(error));
 }
 
 enum dti_status dti_output_group_commit(struct dti_output_group *group, struct dti_error *reterr)

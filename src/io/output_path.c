@@ -14,6 +14,7 @@
 
 #include "io/descriptor.h"
 #include "io/net/remote.h"
+#include "util/errno_text.h"
 
 enum { LINKS_MAX = 40, PATH_SIZE = 4096 };
 
@@ -30,7 +31,7 @@ enum dti_status dti_output_fail(struct dti_error *reterr, const char *label, int
     const enum dti_status status = error == ENOMEM ? DTI_NO_MEMORY : DTI_WRITE_FAILED;
     return dti_fail_remedy(reterr, status,
                            error == EISDIR ? DTI_REMEDY_OUTPUT_FILE : DTI_REMEDY_NONE,
-                           "cannot write %s: %s", label, strerror(error));
+                           "cannot write %s: %s", label, dti_errno_text(error));
 }
 
 int dti_output_folder_open(int from, const char *path)

@@ -29,7 +29,8 @@ enum { ATTEMPTS = 100, RANDOM_LETTERS = 6 };
 enum slot_state { SLOT_FREE, SLOT_TAKEN, SLOT_LIVE };
 
 /* All members but state and next are written before state becomes SLOT_LIVE, and not while it
- * is. Slots are reused and never freed, because the handler may be reading the list. */
+ * is. Slots are reused and never freed, because the handler may be reading the list; so they are
+ * the process's, not those of the caller that writes. */
 struct dti_output_slot {
     atomic_int state;
     int folder;
@@ -104,13 +105,13 @@ static struct dti_output_slot *take_slot(void)
             return slot;
         struct dti_output_slot *next = atomic_load(&slot->next);
         if (!next) {
-            struct dti_output_slot *const fresh = dti_calloc(1, sizeof *fresh);
+            struct dti_output_slot *const fresh = dti_process_calloc(1, sizeof *fresh);
             if (!fresh)
                 return NULL;
             if (atomic_compare_exchange_strong(&slot->next, &next, fresh))
                 next = fresh;
             else
-                dti_free(fresh); /* another thread was faster: use the slot it added */
+                dti_process_free(fresh); /* another thread was faster: use the slot it added */
         }
         slot = next;
     }

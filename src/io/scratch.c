@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "io/descriptor.h"
+#include "util/errno_text.h"
 #include "util/run/allocate.h"
 #include "util/run/process_environment.h"
 
@@ -77,10 +78,10 @@ enum dti_status dti_scratch_open(struct dti_input *ret, const char *name, uint64
 {
     struct dti_input input = {.name = name, .seekable = true, .size = size};
     if (size > INT64_MAX)
-        return fail(name, strerror(EFBIG), reterr);
+        return fail(name, dti_errno_text(EFBIG), reterr);
     input.fd = dti_descriptor_above_standard(open_nameless(folder()));
     if (input.fd < 0)
-        return fail(name, strerror(errno), reterr);
+        return fail(name, dti_errno_text(errno), reterr);
     struct stat st = {0};
     int error = dti_descriptor_reserve(input.fd, size);
     int result = 0;
@@ -90,7 +91,7 @@ enum dti_status dti_scratch_open(struct dti_input *ret, const char *name, uint64
         error = errno;
     if (error != 0) {
         dti_input_close(&input);
-        return fail(name, strerror(error), reterr);
+        return fail(name, dti_errno_text(error), reterr);
     }
     input.device = (uint64_t)st.st_dev;
     input.inode = (uint64_t)st.st_ino;
@@ -108,7 +109,8 @@ static enum dti_status write_at(const struct dti_input *scratch, const char *dat
             done += (size_t)written;
         } else if (written == 0 || errno != EINTR) {
             char why[128];
-            snprintf(why, sizeof why, "%s, at byte %llu", strerror(written == 0 ? EIO : errno),
+            snprintf(why, sizeof why, "%s, at byte %llu",
+                     dti_errno_text(written == 0 ? EIO : errno),
                      (unsigned long long)(offset + done));
             return fail(scratch->name, why, reterr);
         }
@@ -128,7 +130,7 @@ enum dti_status dti_scratch_append(struct dti_input *scratch, const void *data, 
                                    struct dti_error *reterr)
 {
     if (size > (uint64_t)INT64_MAX - scratch->size)
-        return fail(scratch->name, strerror(EFBIG), reterr);
+        return fail(scratch->name, dti_errno_text(EFBIG), reterr);
     const enum dti_status status = write_at(scratch, data, size, scratch->size, reterr);
     if (status == DTI_OK)
         scratch->size += size;
@@ -139,14 +141,14 @@ enum dti_status dti_scratch_extend(struct dti_input *scratch, uint64_t size,
                                    struct dti_error *reterr)
 {
     if (size > (uint64_t)INT64_MAX - scratch->size)
-        return fail(scratch->name, strerror(EFBIG), reterr);
+        return fail(scratch->name, dti_errno_text(EFBIG), reterr);
     const uint64_t end = scratch->size + size;
     const int error = dti_descriptor_reserve(scratch->fd, end);
     int result = 0;
     if (error == 0)
         DTI_AGAIN(result = ftruncate(scratch->fd, (off_t)end));
     if (error != 0 || result != 0)
-        return fail(scratch->name, strerror(error != 0 ? error : errno), reterr);
+        return fail(scratch->name, dti_errno_text(error != 0 ? error : errno), reterr);
     scratch->size = end;
     return DTI_OK;
 }

@@ -13,7 +13,6 @@
 #include "io/window.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +22,9 @@
 #include <unistd.h>
 
 #include "util/run/allocate.h"
+#include "util/run/caller.h"
 #include "util/run/clock.h"
+#include "util/run/once.h"
 #include "util/run/pages.h"
 #include "util/run/process_environment.h"
 
@@ -36,6 +37,7 @@ enum {
     AHEAD = 64 << 10,
 };
 
+/* Of the process, and used only by its owner's threads: a caller of the library never maps. */
 static size_t page = 4096;
 static struct sigaction before; /* previous handler, for signals that our windows did not cause */
 static _Thread_local struct dti_window *volatile looked_into;
@@ -92,8 +94,11 @@ static void unmap(struct dti_window *window)
 static bool map(struct dti_window *window, const struct dti_input *input, uint64_t place,
                 uint64_t end)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, prepare);
+    static struct dti_once once;
+    if (dti_once_begin(&once)) {
+        prepare();
+        dti_once_end(&once, true);
+    }
     unmap(window);
     const uint64_t begin = place / page * page, all = input->start + input->size;
     uint64_t size = all - begin < WINDOW ? all - begin : WINDOW;
@@ -311,18 +316,18 @@ static enum dti_window_way measure(const struct dti_input *input, void *buffer, 
 
 /* Results per device: files on one device are cached alike. */
 static struct {
-    pthread_mutex_t lock;
+    atomic_int lock;
     size_t count;
     struct {
         uint64_t device;
         enum dti_window_way way;
     } device[DEVICES];
-} known = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} known;
 
 static enum dti_window_way measured(const struct dti_input *input, void *buffer, uint64_t offset)
 {
     enum dti_window_way way = DTI_WINDOW_UNDECIDED;
-    pthread_mutex_lock(&known.lock);
+    dti_process_lock(&known.lock);
     for (size_t i = 0; i < known.count; i++) {
         if (known.device[i].device == input->device)
             way = known.device[i].way;
@@ -334,16 +339,16 @@ static enum dti_window_way measured(const struct dti_input *input, void *buffer,
         known.device[known.count].device = input->device;
         known.device[known.count++].way = way;
     }
-    pthread_mutex_unlock(&known.lock);
+    dti_process_unlock(&known.lock);
     return way;
 }
 
-static bool is_allowed;
+static atomic_bool is_allowed;
 static enum dti_window_way wanted;
 
 void dti_window_allow(bool mapping)
 {
-    is_allowed = mapping;
+    atomic_store(&is_allowed, mapping);
 }
 
 static void look_up_wanted(void)
@@ -358,10 +363,13 @@ static void look_up_wanted(void)
 enum dti_window_way dti_window_choose(const struct dti_input *input, void *buffer, size_t size,
                                       uint64_t offset)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    if (!is_allowed)
+    static struct dti_once once;
+    if (!dti_caller_is_process() || !atomic_load(&is_allowed))
         return DTI_WINDOW_COPY;
-    pthread_once(&once, look_up_wanted);
+    if (dti_once_begin(&once)) {
+        look_up_wanted();
+        dti_once_end(&once, true);
+    }
     if (wanted != DTI_WINDOW_UNDECIDED || size < SAMPLE || input->size < LARGE ||
         offset > input->size - SPAN)
         return wanted;

@@ -57,7 +57,8 @@ enum dti_status dti_window_done(struct dti_window *window, enum dti_status statu
 void dti_window_free(struct dti_window *window); /* leaves it closed */
 
 /* Allows mapping files, which needs a SIGBUS handler, or forbids it. Only the owner of the process
- * may call it, before any thread is started. Until then all bytes are copied. */
+ * may call it, before any thread is started. Until then all bytes are copied, and always for a
+ * caller other than the process (util/run/caller.h). */
 void dti_window_allow(bool mapping);
 
 /* How to read an input: measured once per device, with the first pieces of a large input, or set

@@ -4,11 +4,11 @@
  * life of the process. */
 #include "kernels/streaming.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "kernels/cpu.h"
 #include "kernels/streaming_measure.h"
+#include "util/run/once.h"
 
 enum {
     LARGE = 8 << 20,             /* bytes; smaller jobs finish before a measurement would */
@@ -38,11 +38,10 @@ enum dti_streaming_id dti_streaming_judge(const double seconds[DTI_STREAMING_COU
 
 /* A value measured by the first thread that asks while the others wait. 0: not yet. */
 struct figure {
-    pthread_mutex_t mutex;
+    struct dti_once once;
     atomic_size_t value;
 };
-static struct figure cache = {.mutex = PTHREAD_MUTEX_INITIALIZER},
-                     streaming = {.mutex = PTHREAD_MUTEX_INITIALIZER}; /* id + 1 */
+static struct figure cache, streaming; /* id + 1 */
 
 static size_t measure_cache(uint64_t nanoseconds)
 {
@@ -64,17 +63,11 @@ static size_t measure_streaming(uint64_t nanoseconds)
 static size_t figure_of(struct figure *figure, size_t (*measure)(uint64_t nanoseconds),
                         uint64_t nanoseconds)
 {
-    size_t value = atomic_load(&figure->value);
-    if (value > 0)
-        return value;
-    pthread_mutex_lock(&figure->mutex);
-    value = atomic_load(&figure->value);
-    if (value == 0) {
-        value = measure(nanoseconds);
-        atomic_store(&figure->value, value);
+    if (dti_once_begin(&figure->once)) {
+        atomic_store(&figure->value, measure(nanoseconds));
+        dti_once_end(&figure->once, true);
     }
-    pthread_mutex_unlock(&figure->mutex);
-    return value;
+    return atomic_load(&figure->value);
 }
 
 void dti_streaming_measure(uint64_t nanoseconds)

@@ -42,16 +42,6 @@ enum dti_status dti_struct_newer(struct dti_error *reterr, const char *name)
                     name);
 }
 
-void dti_call_begin(struct dti_call *call, const struct dti_context *context)
-{
-    call->context = context;
-}
-
-void dti_call_end(struct dti_call *call)
-{
-    call->context = NULL;
-}
-
 static enum dti_status choose_level(struct dti_context *context, const char *word,
                                     struct dti_error *reterr)
 {
@@ -66,28 +56,55 @@ static enum dti_status choose_level(struct dti_context *context, const char *wor
     return dti_level_choose(word, &context->level, reterr);
 }
 
+static enum dti_status fill(struct dti_context *context, const struct dti_context_options *options,
+                            struct dti_error *reterr)
+{
+    enum dti_status status = choose_level(context, options->cpu_level, reterr);
+    if (status == DTI_OK)
+        status = dti_device_choice_parse(&context->device, options->device, reterr);
+    if (status != DTI_OK)
+        return status;
+    context->threads = options->threads > 0 ? options->threads : dti_cpu_count();
+    if (context->threads > DTI_THREADS_MAX)
+        context->threads = DTI_THREADS_MAX;
+    context->run_tasks = options->run_tasks;
+    context->run_tasks_context = options->run_tasks_context;
+    return pthread_mutex_init(&context->lock, NULL) == 0 ? DTI_OK : dti_no_memory(reterr);
+}
+
+/* A block that is made or freed when the context is not there. */
+static void *reallocate(struct dti_caller *caller, struct dti_context *old)
+{
+    struct dti_call call;
+    void *made = NULL;
+    dti_call_begin(&call, caller);
+    if (old)
+        dti_free(old);
+    else
+        made = dti_calloc(1, sizeof *old);
+    dti_call_end(&call);
+    return made;
+}
+
 enum dti_status dti_context_new(struct dti_context **ret, const struct dti_context_options *options,
                                 struct dti_error *reterr)
 {
     struct dti_context_options taken = {.size = sizeof taken};
     if (options && !dti_struct_take(&taken, sizeof taken, options))
         return dti_struct_newer(reterr, "dti_context_options");
-    struct dti_context *const context = dti_calloc(1, sizeof *context);
+    struct dti_caller caller = {.allocate = taken.allocate,
+                                .allocate_context = taken.allocate_context,
+                                .interrupted = taken.interrupted,
+                                .interrupted_context = taken.interrupted_context};
+    struct dti_context *const context = reallocate(&caller, NULL);
     if (!context)
         return dti_no_memory(reterr);
-    enum dti_status status = choose_level(context, taken.cpu_level, reterr);
-    if (status == DTI_OK)
-        status = dti_device_choice_parse(&context->device, taken.device, reterr);
+    context->caller = caller;
+    const enum dti_status status = fill(context, &taken, reterr);
     if (status != DTI_OK) {
-        dti_free(context);
+        (void)reallocate(&caller, context);
         return status;
     }
-    (void)pthread_mutex_init(&context->lock, NULL);
-    context->threads = taken.threads > 0 ? taken.threads : dti_cpu_count();
-    if (context->threads > DTI_THREADS_MAX)
-        context->threads = DTI_THREADS_MAX;
-    taken.cpu_level = taken.device = NULL;
-    context->options = taken;
     *ret = context;
     return DTI_OK;
 }
@@ -96,6 +113,8 @@ void dti_context_free(struct dti_context *context)
 {
     if (!context)
         return;
+    struct dti_call call;
+    dti_call_begin(&call, &context->caller);
     dti_team_free(context->team);
     for (struct dti_made_format *made = context->formats; made;) {
         struct dti_made_format *const next = made->next;
@@ -103,7 +122,11 @@ void dti_context_free(struct dti_context *context)
         made = next;
     }
     (void)pthread_mutex_destroy(&context->lock);
-    dti_free(context);
+    dti_call_end(&call);
+    dti_caller_end(&context->caller);
+    struct dti_caller caller = {.allocate = context->caller.allocate,
+                                .allocate_context = context->caller.allocate_context};
+    (void)reallocate(&caller, context);
 }
 
 const char *dti_context_cpu_level(const struct dti_context *context)
@@ -122,7 +145,11 @@ struct dti_team *dti_context_borrow_team(struct dti_context *context)
     (void)pthread_mutex_lock(&context->lock);
     if (context->threads > 1 && !context->team_in_use) {
         if (!context->team)
-            (void)dti_team_new(&context->team, context->threads, DTI_WAIT_SLEEP, false, NULL);
+            (void)(context->run_tasks
+                       ? dti_team_new_with(&context->team, context->run_tasks,
+                                           context->run_tasks_context, context->threads, NULL)
+                       : dti_team_new(&context->team, context->threads, DTI_WAIT_SLEEP, false,
+                                      NULL));
         team = context->team;
         context->team_in_use = team != NULL;
     }
@@ -169,7 +196,7 @@ enum dti_status dti_context_format(struct dti_context *context, const struct dti
 void dti_text_free(struct dti_context *context, char *text)
 {
     struct dti_call call;
-    dti_call_begin(&call, context);
+    dti_call_begin(&call, &context->caller);
     dti_free(text);
     dti_call_end(&call);
 }

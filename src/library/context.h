@@ -10,6 +10,7 @@
 #include "core/dtype/dtype.h"
 #include "devices/device.h"
 #include "kernels/cpu.h"
+#include "util/run/caller.h"
 #include "util/run/parallel.h"
 
 /* A format that was made of a name. */
@@ -19,7 +20,9 @@ struct dti_made_format {
 };
 
 struct dti_context {
-    struct dti_context_options options; /* without texts */
+    struct dti_caller caller; /* allocator, and whether to give up */
+    dti_run_tasks_fn *run_tasks;
+    void *run_tasks_context;
     enum dti_level level;
     struct dti_device_choice device;
     size_t threads;
@@ -29,13 +32,13 @@ struct dti_context {
     bool team_in_use;
 };
 
-/* The frame of every public function that takes a context: until dti_call_end(), memory comes from
- * the context's allocator and its `interrupted` is asked. */
-struct dti_call {
-    const struct dti_context *context;
-};
-void dti_call_begin(struct dti_call *call, const struct dti_context *context);
-void dti_call_end(struct dti_call *call);
+/* The frame of every public function that allocates, frees, reads or runs for a context:
+ *
+ *     struct dti_call call;
+ *     dti_call_begin(&call, &context->caller);
+ *     ...
+ *     dti_call_end(&call);
+ */
 
 /* Lends the context's team, whose threads are started at the first use. NULL: the calling thread
  * works alone, because the context has no other or because another call uses them. */

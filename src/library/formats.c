@@ -18,7 +18,7 @@ enum dti_status dti_format_find(struct dti_context *context, const char *name,
     struct dti_call call;
     struct dti_format format;
     const char *note = NULL;
-    dti_call_begin(&call, context);
+    dti_call_begin(&call, &context->caller);
     enum dti_status status = dti_format_lookup(name, &format, &note, reterr);
     if (status == DTI_OK)
         status = dti_context_format(context, &format, ret, reterr);

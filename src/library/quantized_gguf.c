@@ -9,6 +9,7 @@
 #include "kernels/quant/quant_kernel.h"
 #include "library/quantizers.h"
 #include "util/run/allocate.h"
+#include "util/run/caller.h"
 
 enum {
     CHUNK = 2 * DTI_TILE, /* elements at once: whole blocks and tiles */
@@ -67,8 +68,13 @@ static void fail(struct gguf_work *work, uint64_t at, enum dti_status status,
 static bool next_chunk(struct gguf_part *part)
 {
     const uint64_t elements = part->work->quantizer->sizes.elements;
+    struct dti_error error;
     if (atomic_load(&part->work->failed))
         return false;
+    if (dti_interrupted()) {
+        fail(part->work, 0, dti_cancelled(&error), &error);
+        return false;
+    }
     part->first = atomic_fetch_add(&part->work->next, 1) * CHUNK;
     if (part->first >= elements)
         return false;

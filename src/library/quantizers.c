@@ -51,7 +51,7 @@ enum dti_status dti_quantizer_new(struct dti_quantizer **ret, struct dti_context
     struct dti_call call;
     if (!dti_struct_take(&taken, sizeof taken, spec))
         return dti_struct_newer(reterr, "dti_quantize_spec");
-    dti_call_begin(&call, context);
+    dti_call_begin(&call, &context->caller);
     enum dti_status status = DTI_OK;
     struct dti_quantizer *const quantizer = dti_calloc(1, sizeof *quantizer);
     if (quantizer) {
@@ -75,7 +75,7 @@ void dti_quantizer_free(struct dti_quantizer *quantizer)
     struct dti_call call;
     if (!quantizer)
         return;
-    dti_call_begin(&call, quantizer->context);
+    dti_call_begin(&call, &quantizer->context->caller);
     destroy(quantizer);
     dti_call_end(&call);
 }
@@ -140,7 +140,7 @@ enum dti_status dti_quantizer_run(const struct dti_quantizer *quantizer, const v
     enum dti_status status = check_buffers(quantizer, &parts, numbers, reterr);
     if (status != DTI_OK)
         return status;
-    dti_call_begin(&call, quantizer->context);
+    dti_call_begin(&call, &quantizer->context->caller);
     dti_quant_report_init(&report);
     struct dti_team *const team = dti_context_borrow_team(quantizer->context);
     status = (quantizer->type ? dti_quantized_gguf_run : dti_quantized_parts_run)(
@@ -169,7 +169,7 @@ enum dti_status dti_quantizer_back(const struct dti_quantizer *quantizer,
     if (!dti_format_is_float(&quantizer->number))
         return dti_fail(reterr, DTI_WRONG_KIND, "dequantized numbers are floats, and %s is not one",
                         quantizer->number.name);
-    dti_call_begin(&call, quantizer->context);
+    dti_call_begin(&call, &quantizer->context->caller);
     struct dti_team *const team = dti_context_borrow_team(quantizer->context);
     status = (quantizer->type ? dti_quantized_gguf_back : dti_quantized_parts_back)(
         quantizer, team, &taken, ret_numbers, reterr);

@@ -36,7 +36,7 @@ enum dti_status dti_value_read(struct dti_context *context, const char *text, si
                                struct dti_value *ret, struct dti_error *reterr)
 {
     struct dti_call call;
-    dti_call_begin(&call, context);
+    dti_call_begin(&call, &context->caller);
     const enum dti_status status = dti_value_parse(ret, text, length_of(text, length), reterr);
     dti_call_end(&call);
     return status;
@@ -113,7 +113,7 @@ size_t dti_value_spell(struct dti_context *context, const struct dti_value *valu
         buffer[0] = '\0';
     if (!is_normal(value))
         return 0;
-    dti_call_begin(&call, context);
+    dti_call_begin(&call, &context->caller);
     switch (spelling) {
     case DTI_SPELL_SHORTEST:
         length = give_text(text, spell_shortest(text, value, format), buffer, capacity);
@@ -243,7 +243,7 @@ enum dti_status dti_value_cast(struct dti_context *context, const struct dti_cas
     if (!text && (!value || !is_normal(value)))
         return dti_fail(reterr, DTI_BAD_VALUE, "the value is not normalized");
     target.dtype = *taken.dst;
-    dti_call_begin(&call, context);
+    dti_call_begin(&call, &context->caller);
     if (text)
         status = dti_cast_operand_parse(&operand, text, length_of(text, length), 0, reterr);
     else

@@ -213,17 +213,18 @@ void dti_json_array(struct dti_json *json, const char *key)
 }
 
 /* Nothing is written before the first element: an earlier error leaves no partial document. */
-void dti_json_stream(struct dti_json *json, FILE *out)
+void dti_json_stream(struct dti_json *json, const struct dti_sink *out)
 {
     assert(json->depth > 0 && json->place == DTI_JSON_IN_ARRAY);
     json->stream = out;
     json->stream_depth = json->depth;
 }
 
-static void write_text(struct dti_json *json, FILE *out)
+static void write_text(struct dti_json *json, const struct dti_sink *out)
 {
-    if (fwrite(json->text.data, 1, json->text.length, out) != json->text.length && json->cause == 0)
-        json->cause = errno;
+    const int error = out->write(out->context, json->text.data, json->text.length);
+    if (json->cause == 0)
+        json->cause = error;
 }
 
 void dti_json_end(struct dti_json *json)
@@ -383,7 +384,8 @@ enum dti_status dti_json_append(struct dti_json *json, struct dti_buffer *out,
     return status;
 }
 
-enum dti_status dti_json_write(struct dti_json *json, FILE *out, struct dti_error *reterr)
+enum dti_status dti_json_write(struct dti_json *json, const struct dti_sink *out,
+                               struct dti_error *reterr)
 {
     const enum dti_status status = end_document(json, reterr);
     if (status != DTI_OK)

@@ -12,11 +12,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "util/buffer.h"
 #include "util/error.h"
+#include "util/sink.h"
 
 struct dti_json;
 
@@ -66,9 +66,9 @@ void dti_json_number(struct dti_json *json, const char *key, const char *number,
 /* Call it with an array open. Each element (an object or array) is flushed to `out` when it is
  * closed, with everything before it, and its memory is reused: the document can have any length.
  * Another streamed array may follow this one, or be inside a later element of an enclosing
- * array. End the document with dti_json_write() and the same `out`. Nothing is written before
- * the first element is closed. Write errors are reported at the end, or by ferror(out). */
-void dti_json_stream(struct dti_json *json, FILE *out);
+ * array. End the document with dti_json_write() and the same `out`, which must live until then.
+ * Nothing is written before the first element is closed. Write errors are reported at the end. */
+void dti_json_stream(struct dti_json *json, const struct dti_sink *out);
 
 /* Starts a document with only the open object. */
 void dti_json_begin_plain(struct dti_json *json);
@@ -89,7 +89,8 @@ void dti_json_rewind(struct dti_json *json, const struct dti_json_mark *mark);
 
 /* Writes the document on one line with a newline. Fails with DTI_WRITE_FAILED and the errno of
  * the first write that failed. */
-enum dti_status dti_json_write(struct dti_json *json, FILE *out, struct dti_error *reterr);
+enum dti_status dti_json_write(struct dti_json *json, const struct dti_sink *out,
+                               struct dti_error *reterr);
 
 /* The same, appended to a buffer: check out->failed for memory errors. */
 enum dti_status dti_json_append(struct dti_json *json, struct dti_buffer *out,

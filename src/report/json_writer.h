@@ -20,9 +20,9 @@ struct dti_json {
     uint64_t objects;       /* one bit per open container: it is an object */
     bool comma;             /* write a comma before the next item */
     enum dti_json_place place;
-    FILE *stream;        /* where finished array elements go, or NULL */
-    size_t stream_depth; /* depth inside the streamed array, or 0 */
-    int cause;           /* errno of the first failed write, or 0 */
+    const struct dti_sink *stream; /* where finished array elements go, or NULL */
+    size_t stream_depth;           /* depth inside the streamed array, or 0 */
+    int cause;                     /* errno value of the first failed write, or 0 */
 };
 
 /* Reserves space for `size` bytes and a comma. NULL when out of memory. */

@@ -12,11 +12,11 @@
 #include "util/run/allocate.h"
 
 /* Data of an empty buffer. Never written to, because its capacity counts as 0. */
-static char nothing[1] = "";
+static const char nothing[1] = "";
 
 void dti_buffer_init(struct dti_buffer *buffer)
 {
-    *buffer = (struct dti_buffer){.data = nothing};
+    *buffer = (struct dti_buffer){.data = (char *)(uintptr_t)nothing};
 }
 
 void dti_buffer_borrow(struct dti_buffer *buffer, char *room, size_t size)

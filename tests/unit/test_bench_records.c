@@ -7,6 +7,7 @@
 
 #include "answers/bench/bench_answer.h"
 #include "cli/bench/bench_job.h"
+#include "cli/shell/standard.h"
 #include "unit.h"
 
 #define HEAD "{\"schema\":\"dtinfo.bench/1\",\"benchmark\":\"cast\","
@@ -303,7 +304,8 @@ static void documents_and_structs_agree(void)
     dti_bench_begin(json, &setup);
     dti_bench_put(json, &result);
     dti_bench_end(json, &setup, NULL);
-    CHECK(dti_json_write(json, file, &error) == DTI_OK && fclose(file) == 0);
+    const struct dti_sink sink = dti_sink_to_file(file);
+    CHECK(dti_json_write(json, &sink, &error) == DTI_OK && fclose(file) == 0);
     CHECK(read_as(&read, text, &dti_schema_bench_table, "matmul") == DTI_OK);
     dti_json_free(json);
     free(text);

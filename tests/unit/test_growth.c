@@ -11,7 +11,7 @@
 
 enum { SOME = 1500, TEXT_BYTES = 1 << 20 };
 
-static uint64_t compared;
+static _Atomic(uint64_t) compared;
 
 /* Replaces the C library's function in everything linked into this program. */
 int memcmp(const void *a, const void *b, size_t n)

@@ -122,11 +122,12 @@ static void streamed_elements_make_the_same_document(void)
     struct dti_json *const json = dti_json_new();
     for (int pass = 0; pass < 3; pass++) {
         FILE *const out = open_memstream(&streamed, &length);
+        const struct dti_sink sink = sink_to(out);
         dti_json_begin(json, "dtinfo.test/1");
         dti_json_null(json, "before");
         dti_json_array(json, "results");
         if (pass > 0)
-            dti_json_stream(json, out);
+            dti_json_stream(json, &sink);
         for (unsigned i = 0; i < 3; i++) {
             dti_json_object(json, NULL);
             dti_json_uint(json, "i", i);
@@ -138,7 +139,7 @@ static void streamed_elements_make_the_same_document(void)
         dti_json_end(json);
         dti_json_array(json, "warnings");
         dti_json_end(json);
-        CHECK(dti_json_write(json, out, NULL) == DTI_OK);
+        CHECK(dti_json_write(json, &sink, NULL) == DTI_OK);
         fclose(out);
         CHECK_STR(streamed, HEAD ",\"before\":null,\"results\":[{\"i\":0,\"inner\":[null]},"
                                  "{\"i\":1,\"inner\":[null]},{\"i\":2,\"inner\":[null]}],"
@@ -153,15 +154,16 @@ static void a_stream_without_elements_is_an_ordinary_document(void)
     char *text = NULL;
     size_t length;
     FILE *const out = open_memstream(&text, &length);
+    const struct dti_sink sink = sink_to(out);
     struct dti_json *const json = dti_json_new();
     dti_json_begin(json, "dtinfo.test/1");
     dti_json_array(json, "results");
-    dti_json_stream(json, out);
+    dti_json_stream(json, &sink);
     fflush(out);
     CHECK_SIZE(length, 0);
     dti_json_end(json);
     dti_json_null(json, "after");
-    CHECK(dti_json_write(json, out, NULL) == DTI_OK);
+    CHECK(dti_json_write(json, &sink, NULL) == DTI_OK);
     fclose(out);
     CHECK_STR(text, HEAD ",\"results\":[],\"after\":null}\n");
     free(text);
@@ -174,6 +176,7 @@ static char *nested(struct dti_json *json, bool streamed, unsigned tensors, bool
     char *text = NULL;
     size_t length;
     FILE *const out = open_memstream(&text, &length);
+    const struct dti_sink sink = sink_to(out);
     dti_json_begin(json, "dtinfo.test/1");
     if (first)
         dti_json_null(json, "before");
@@ -184,7 +187,7 @@ static char *nested(struct dti_json *json, bool streamed, unsigned tensors, bool
             dti_json_uint(json, "file", i);
         dti_json_array(json, "tensors");
         if (streamed && i != 1)
-            dti_json_stream(json, out);
+            dti_json_stream(json, &sink);
         for (unsigned k = 0; k < tensors; k++) {
             dti_json_object(json, NULL);
             dti_json_array(json, "shape");
@@ -202,7 +205,7 @@ static char *nested(struct dti_json *json, bool streamed, unsigned tensors, bool
     dti_json_end(json);
     if (!first)
         dti_json_null(json, "after");
-    CHECK(dti_json_write(json, out, NULL) == DTI_OK);
+    CHECK(dti_json_write(json, &sink, NULL) == DTI_OK);
     fclose(out);
     return text;
 }
@@ -229,6 +232,7 @@ static void running_out_of_memory_is_told_once_at_the_end(void)
     char *text = NULL;
     size_t length;
     FILE *const stream = open_memstream(&text, &length);
+    const struct dti_sink sink = sink_to(stream);
     dti_json_begin(json, "dtinfo.test/1");
     dti_json_array(json, "list");
     dti_json_text(json, NULL, "x", SIZE_MAX / 2);
@@ -236,7 +240,7 @@ static void running_out_of_memory_is_told_once_at_the_end(void)
     dti_json_uint(json, "k", 1);
     dti_json_end(json);
     dti_json_end(json);
-    CHECK(dti_json_write(json, stream, &error) == DTI_NO_MEMORY);
+    CHECK(dti_json_write(json, &sink, &error) == DTI_NO_MEMORY);
     fclose(stream);
     CHECK_STR(text, "");
     free(text);
@@ -255,7 +259,8 @@ static void a_full_disk_is_an_error(void)
     struct dti_error error;
     setvbuf(full, NULL, _IONBF, 0);
     dti_json_begin(json, "dtinfo.test/1");
-    CHECK(dti_json_write(json, full, &error) == DTI_WRITE_FAILED);
+    const struct dti_sink sink = sink_to(full);
+    CHECK(dti_json_write(json, &sink, &error) == DTI_WRITE_FAILED);
     fclose(full);
     dti_json_free(json);
 }

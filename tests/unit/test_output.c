@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include "folder.h"
+#include "util/run/caller.h"
 
 static struct dti_output_file *output;
 static struct dti_error error;
@@ -390,7 +391,32 @@ static void other_users_are_kept_apart(void)
     CHECK_U64(folder_leave(), 4);
 }
 
-UNIT_MAIN(a_new_file_appears_at_the_end,
+/* A caller's process gets an error, and no signal. */
+static void a_closed_reader_is_an_error_for_a_caller(void)
+{
+    static char data[1 << 20];
+    struct dti_caller caller = {.allocate = NULL};
+    struct dti_call call;
+    sigset_t pending;
+    int ends[2];
+    char name[32];
+    if (!CHECK(pipe(ends) == 0))
+        return;
+    (void)snprintf(name, sizeof name, "/dev/fd/%d", ends[1]);
+    dti_call_begin(&call, &caller);
+    CHECK(dti_output_open(&output, name, false, 0, &error) == DTI_OK);
+    close(ends[0]);
+    close(ends[1]);
+    CHECK(dti_output_write(output, data, sizeof data, &error) == DTI_WRITE_FAILED);
+    CHECK(strstr(error.text, "Broken pipe") != NULL);
+    dti_output_discard(output);
+    dti_call_end(&call);
+    sigemptyset(&pending);
+    CHECK(sigpending(&pending) == 0 && !sigismember(&pending, SIGPIPE));
+    dti_caller_end(&caller);
+}
+
+UNIT_MAIN(a_closed_reader_is_an_error_for_a_caller, a_new_file_appears_at_the_end,
           an_existing_file_is_replaced_only_by_force_and_keeps_its_mode,
           a_file_that_appears_meanwhile_is_not_replaced, what_is_discarded_leaves_nothing,
           links_are_followed_to_what_they_point_to, the_other_name_of_a_file_keeps_the_old_content,

@@ -3,6 +3,7 @@
  * Operands of measurements from files: reading, checks, and the sizes derived from them. */
 #include "answers/bench/bench_operands.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -3,6 +3,7 @@
  * The failures of a check, as text and as JSON. */
 #include "answers/check/check_answer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

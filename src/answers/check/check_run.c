@@ -8,6 +8,7 @@
  * Assertions on numbers: data is not read if the dtype alone decides, as integers have no NaN. The
  * rest is read once, a few tensors at a time. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

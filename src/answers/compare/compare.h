@@ -5,11 +5,10 @@
 #ifndef ANSWERS_COMPARE_COMPARE_H
 #define ANSWERS_COMPARE_COMPARE_H
 
-#include <stdio.h>
-
 #include "answers/reading.h"
 #include "files/dequant/logical_tensors.h"
 #include "report/json.h"
+#include "util/sink.h"
 
 enum dti_compare_way {
     DTI_COMPARE_NUMBERS, /* figures are filled */
@@ -75,7 +74,7 @@ struct dti_compare {
     struct dti_reading reading;
     const char *const *notes; /* on names of dtypes */
     size_t note_count;
-    FILE *out; /* receives finished tensors of the document */
+    const struct dti_sink *out; /* receives finished tensors of the document */
 
     bool unlisted; /* the document lists no pairs; other documents have them */
 

@@ -6,6 +6,7 @@
  * Pairs tensors with the same name, or the only tensor of each side. All pairs are then read and
  * judged in groups, so memory does not grow with their number. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

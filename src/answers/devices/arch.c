@@ -3,6 +3,7 @@
  * Architectures and their dtypes: see arch.h. */
 #include "answers/devices/arch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

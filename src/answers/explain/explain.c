@@ -3,6 +3,7 @@
  * Explanations as text and as JSON. */
 #include "answers/explain/explain.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "answers/part_words.h"

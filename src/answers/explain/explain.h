@@ -5,12 +5,11 @@
 #ifndef ANSWERS_EXPLAIN_EXPLAIN_H
 #define ANSWERS_EXPLAIN_EXPLAIN_H
 
-#include <stdio.h>
-
 #include "answers/reading.h"
 #include "answers/rewrite/recipe_space.h"
 #include "files/dequant/logical_tensors.h"
 #include "report/json.h"
+#include "util/sink.h"
 
 enum dti_explain_outcome {
     DTI_EXPLAIN_FOUND,
@@ -45,7 +44,7 @@ struct dti_explain {
     struct dti_reading reading;
     dti_recipe_words_fn *words;
     dti_remedy_words_fn *remedy_words;
-    FILE *out;
+    const struct dti_sink *out;
     /* in the order of b, then those only in a */
     struct dti_explain_result *results;
     size_t result_count;

@@ -23,7 +23,7 @@ DTI_WORDS(metadata_words, "string", "token", "array")
 struct file_of {
     const struct dti_inspect_request *request;
     const struct dti_inspect_file *file;
-    FILE *out;
+    const struct dti_sink *out;
 };
 struct tensor_of {
     const struct dti_inspect_report *report;

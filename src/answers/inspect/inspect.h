@@ -5,7 +5,6 @@
 #define ANSWERS_INSPECT_INSPECT_H
 
 #include <regex.h>
-#include <stdio.h>
 
 #include "answers/reading.h"
 #include "files/dequant/logical_tensors.h"
@@ -13,6 +12,7 @@
 #include "files/scan/file_digest.h"
 #include "files/scan/scaled_codes.h"
 #include "report/json.h"
+#include "util/sink.h"
 
 enum dti_inspect_sort {
     DTI_INSPECT_SORT_FILE,
@@ -181,7 +181,7 @@ struct dti_inspect_answer {
     void *context;
     const char *const *notes; /* on names of dtypes */
     size_t note_count;
-    FILE *out; /* stream for finished tensors of the document */
+    const struct dti_sink *out; /* stream for finished tensors of the document */
 };
 void dti_document_inspect(struct dti_json *json, const struct dti_inspect_answer *inspect);
 

@@ -2,6 +2,7 @@
  *
  * The input of quantization: the numbers, converted from text to fp32 before any computation,
  * because the scale depends on all of them; and the rules applied to one dtype. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -255,7 +255,7 @@ struct rules_in_words {
 struct scaled_group {
     const struct dti_quant_result *result;
     const struct dti_quant_group *of;
-    FILE *stream;                   /* for elements, or NULL */
+    const struct dti_sink *stream;  /* for elements, or NULL */
     const struct dti_format *scale; /* the dtype of the scale */
     uint64_t scale_code;
     uint32_t multiplier, lowest, highest; /* in fp32 */
@@ -266,7 +266,7 @@ struct scaled_group {
 struct result {
     const struct dti_quant_result *of;
     const struct dti_quant_target *target;
-    FILE *stream;
+    const struct dti_sink *stream;
     bool nv;
 };
 

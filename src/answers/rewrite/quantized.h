@@ -5,8 +5,6 @@
 #ifndef ANSWERS_REWRITE_QUANTIZED_H
 #define ANSWERS_REWRITE_QUANTIZED_H
 
-#include <stdio.h>
-
 #include "answers/document.h"
 #include "convert/quant_plan.h"
 #include "core/number/number.h"
@@ -14,6 +12,7 @@
 #include "files/stored/fused_modules.h"
 #include "files/stored/quant_layout.h"
 #include "util/buffer.h"
+#include "util/sink.h"
 
 /* Whose arithmetic to follow. */
 enum dti_quant_like {
@@ -236,8 +235,8 @@ struct dti_quant_answer {
     const struct dti_quant_target *targets;
     size_t count;
     const struct dti_quant_inputs *numbers;
-    FILE *stream;         /* stream for elements, which are written one by one; or NULL */
-    unsigned *ret_events; /* receives the events of all results */
+    const struct dti_sink *stream; /* stream for elements, which are written one by one; or NULL */
+    unsigned *ret_events;          /* receives the events of all results */
 };
 void dti_document_quant(struct dti_json *json, const struct dti_quant_answer *answer);
 const char *dti_quant_like_word(int like); /* "torch"; NULL for DTI_QUANT_LIKE_NONE */

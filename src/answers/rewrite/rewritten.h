@@ -5,11 +5,10 @@
 #ifndef ANSWERS_REWRITE_REWRITTEN_H
 #define ANSWERS_REWRITE_REWRITTEN_H
 
-#include <stdio.h>
-
 #include "answers/common.h"
 #include "answers/rewrite/quantized.h"
 #include "files/rewrite/rewrite.h"
+#include "util/sink.h"
 
 /* Totals over the quantized tensors that a dequantization or a translation writes. */
 struct dti_dequant_totals {
@@ -41,7 +40,8 @@ struct dti_rewrite_answer {
     bool losses;                       /* losses are known: the data was read */
     size_t threads;
     const struct dti_warnings *warnings;
-    FILE *stream; /* for tensors, which are written one by one: see dti_json_stream() */
+    const struct dti_sink
+        *stream; /* for tensors, which are written one by one: see dti_json_stream() */
     /* cast */
     struct dti_policies_answer options;
     const char *device, *device_reason; /* the reason may be NULL */

@@ -4,6 +4,7 @@
  * together, a limited number at a time. */
 #include "answers/verify/verify.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "answers/rows.h"

@@ -154,7 +154,7 @@ static void apply_all(struct application *a, struct dti_calc_slot *slot)
     struct dti_calc_rounded rounded;
     struct dti_calc_walk walk;
     dti_calc_walk_begin(&walk, engine, a->operands, a->count, slot->array.rank, slot->array.shape);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !dti_calc_given_up(i); i++) {
         uint32_t *const place = known ? &known[dti_calc_code(first, walk.offset[0])] : NULL;
         bool is_rounded;
         if (place && dti_calc_known_get(&a->recorder, *place, &rounded)) {
@@ -233,7 +233,7 @@ enum dti_status dti_calc_cast(struct dti_calc_engine *engine, size_t node, const
     if (status != DTI_OK)
         return status;
     dti_calc_step_begin(&recorder, engine, node, op, dti_calc_node_format(engine, node));
-    for (size_t i = 0; i < from->count; i++) {
+    for (size_t i = 0; i < from->count && !dti_calc_given_up(i); i++) {
         dti_decode(&from->format, dti_calc_code(from, i), &e.exact);
         e.index = i;
         dti_calc_round_into(&recorder, &e, slot);

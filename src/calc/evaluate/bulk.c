@@ -15,6 +15,7 @@
 #include "kernels/arith/arith_kernel.h"
 #include "kernels/fp64.h"
 #include "util/run/allocate.h"
+#include "util/run/caller.h"
 #include "util/run/process_environment.h"
 
 /* TILE: elements per tile, so that operands, results and codes stay in the L1 cache.
@@ -608,7 +609,7 @@ static bool reduce_list(const struct dti_bulk *bulk, bool dot, const void *a, co
             order == DTI_CALC_BLOCKED ? add_blocks(bulk, &running, fused, a, b, at, count - at) : 0;
         at += blocks;
     } while (blocks > 0);
-    for (; at < count; at += TILE) {
+    for (; at < count && !dti_interrupted(); at += TILE) {
         const size_t n = count - at < TILE ? count - at : TILE;
         const size_t offset = at * bulk->code_bytes;
         const bool multiply = dot && !fused;
@@ -658,7 +659,7 @@ static void elementwise(const struct dti_bulk *bulk, enum dti_arith_op op, unsig
         for (size_t i = 1; i < TILE; i++)
             numbers[k][i] = numbers[k][0];
     }
-    for (size_t at = 0; at < count; at += TILE) {
+    for (size_t at = 0; at < count && !dti_interrupted(); at += TILE) {
         const size_t n = count - at < TILE ? count - at : TILE;
         const struct dti_arith_tile tile = {op, numbers[0], numbers[1], numbers[2], n};
         for (unsigned k = 0; k < operand_count; k++) {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "calc/evaluate/bulk.h"
+#include "core/code/scalar.h"
 #include "util/run/allocate.h"
 
 static enum dti_status round_literal(struct dti_calc_recorder *recorder,
@@ -242,7 +243,9 @@ static enum dti_status go_through(struct dti_calc_engine *engine)
     for (size_t node = 0; node < engine->tree->node_count; node++) {
         if (!engine->slots[node].needed)
             continue;
-        const enum dti_status status = compute(engine, node);
+        enum dti_status status = compute(engine, node);
+        if (status == DTI_OK && dti_interrupted())
+            status = dti_cancelled(engine->error);
         if (status != DTI_OK)
             return status;
         engine->slots[node].uses += is_drawn(engine, node);
@@ -326,6 +329,10 @@ enum dti_status dti_calc_run(const struct dti_calc_tree *tree, const struct dti_
     struct dti_calc_result result = {.steps = NULL};
     struct dti_calc_engine engine = {
         .tree = tree, .dtype = format, .options = options, .result = &result, .error = reterr};
+    if (!dti_policy_exists(&options->policy) || (unsigned)options->order > DTI_CALC_KAHAN ||
+        (unsigned)options->truth > DTI_CALC_TRUTH_YES ||
+        (options->order == DTI_CALC_BLOCKED && options->block == 0))
+        return dti_fail(reterr, DTI_USAGE, "an expression with a policy that does not exist");
     if (format->kind == DTI_KIND_COMPLEX ||
         (options->accumulates && options->accumulate.kind == DTI_KIND_COMPLEX))
         return dti_fail(reterr, DTI_WRONG_KIND, "%s is complex; arithmetic is for real dtypes",
@@ -340,6 +347,8 @@ enum dti_status dti_calc_run(const struct dti_calc_tree *tree, const struct dti_
         result.value = answer->array;
         status = find_truth(&engine); /* it may read the codes of the result */
         answer->array.codes = NULL;
+        if (status == DTI_OK && dti_interrupted())
+            status = dti_cancelled(reterr);
     }
     for (size_t node = 0; node < tree->node_count; node++) {
         dti_calc_array_free(&engine.slots[node].array);

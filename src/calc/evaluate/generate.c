@@ -430,7 +430,7 @@ static enum dti_status random_list(struct dti_calc_engine *engine, size_t node)
     dti_calc_step_begin(&recorder, engine, node, dti_calc_op_get(n->op)->name, format);
     if (n->op == DTI_CALC_RAND)
         recorder.policy.round = DTI_ROUND_ZERO;
-    for (size_t i = 0; i < slot->array.count; i++) {
+    for (size_t i = 0; i < slot->array.count && !dti_calc_given_up(i); i++) {
         e.index = i;
         if (n->op == DTI_CALC_RAND)
             uniform(&e.exact, dti_generate_bits(seed, generator, i), format);

@@ -107,7 +107,7 @@ static struct partial_result fused(struct reducer *r, const struct partial_resul
 static struct partial_result sequential(struct reducer *r, size_t first, size_t count)
 {
     struct partial_result sum = term(r, first);
-    for (size_t i = first + 1; i < first + count; i++) {
+    for (size_t i = first + 1; i < first + count && !dti_calc_given_up(i); i++) {
         if (r->fma) {
             sum = fused(r, &sum, i);
             continue;
@@ -121,7 +121,7 @@ static struct partial_result sequential(struct reducer *r, size_t first, size_t 
 static struct partial_result pairwise(struct reducer *r, size_t first, size_t count)
 {
     size_t half = 1;
-    if (count == 1)
+    if (count == 1 || dti_calc_given_up(first))
         return term(r, first);
     while (half < count - half)
         half *= 2;
@@ -150,7 +150,7 @@ static struct partial_result kahan(struct reducer *r, size_t first, size_t count
 {
     struct partial_result sum = term(r, first);
     struct partial_result correction = {.value = {.kind = DTI_CLASS_ZERO}};
-    for (size_t i = first + 1; i < first + count; i++) {
+    for (size_t i = first + 1; i < first + count && !dti_calc_given_up(i); i++) {
         const struct partial_result next = term(r, i);
         const struct partial_result corrected =
             combine(r, DTI_CALC_SUBTRACT, &next, &correction, i, QUIET);
@@ -357,7 +357,7 @@ static void store(struct dti_calc_slot *slot, size_t index, const struct partial
 static struct partial_result extreme(struct reducer *r, size_t count)
 {
     struct partial_result ret = term(r, 0);
-    for (size_t i = 1; i < count; i++) {
+    for (size_t i = 1; i < count && !dti_calc_given_up(i); i++) {
         const struct partial_result next = term(r, i);
         if (r->op == DTI_CALC_MINIMUM)
             dti_value_minimum(&ret.value, &ret.value, &next.value);
@@ -558,7 +558,7 @@ enum dti_status dti_calc_multiply_matrices(struct dti_calc_engine *engine, size_
     if (status == DTI_OK)
         status = set_operands(&r, a, turns ? &turned : b);
     for (size_t i = 0; i < rows && status == DTI_OK; i++) {
-        for (size_t j = 0; j < columns; j++) {
+        for (size_t j = 0; j < columns && !dti_interrupted(); j++) {
             r.a.first = i * length;
             r.b.first = turns ? j * length : j;
             r.b.step = turns ? 1 : columns;

@@ -3,7 +3,6 @@
  * Loads GMP and MPFR, once. */
 #include "calc/truth/multi.h"
 
-#include <pthread.h>
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -13,7 +12,9 @@
 #include "calc/truth/truth.h"
 #include "util/run/allocate.h"
 #include "util/run/library.h"
+#include "util/run/once.h"
 #include "util/run/process_environment.h"
+#include "util/run/track.h"
 
 struct dti_multi dti_multi;
 
@@ -58,6 +59,54 @@ static bool ends_with(const char *text, const char *end)
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
+/* GMP's allocation functions must not fail: on failure they longjmp to the thread's active
+ * dti_calc_guarded(). Without one, the number is not ours: another part of the process uses GMP,
+ * whose own function then does what it does. GMP has one allocator for the process, and MPFR keeps
+ * constants from one call to the next, so that its memory is never that of a caller. */
+static _Thread_local jmp_buf *way_out;
+static void *(*first_allocate)(size_t bytes);
+static void *(*first_reallocate)(void *memory, size_t before, size_t bytes);
+
+_Noreturn void dti_multi_out_of_memory(void)
+{
+    longjmp(*way_out, 1);
+}
+
+static void *allocate(size_t bytes)
+{
+    void *const memory = dti_process_malloc(bytes);
+    if (!memory && way_out)
+        dti_multi_out_of_memory();
+    return memory ? memory : first_allocate(bytes);
+}
+
+static void *reallocate(void *memory, size_t before, size_t bytes)
+{
+    void *const more = dti_process_realloc(memory, bytes);
+    if (!more && way_out)
+        dti_multi_out_of_memory();
+    return more ? more : first_reallocate(memory, before, bytes);
+}
+
+static void release(void *memory, size_t bytes)
+{
+    (void)bytes;
+    dti_process_free(memory);
+}
+
+/* Replaces GMP's own functions, which use the C library's memory, too. Others are left alone: they
+ * belong to another part of the process. */
+static void bring_allocator(const struct dti_library *gmp)
+{
+    static const struct dti_library_function names[] = {{"__gmp_default_allocate", 0, false}};
+    void *(*own)(size_t bytes) = NULL;
+    void (*first_release)(void *memory, size_t bytes);
+    (void)dti_library_find(gmp, names, 1, &own);
+    dti_multi.mp_get_memory_functions(&first_allocate, &first_reallocate, &first_release);
+    if (own && first_allocate == own)
+        dti_multi.mp_set_memory_functions(allocate, reallocate, release);
+}
+
 /* Loads a library. If the environment selected it, the message does not suggest a package. */
 static enum dti_status load(size_t which, struct dti_error *reterr)
 {
@@ -73,6 +122,8 @@ static enum dti_status load(size_t which, struct dti_error *reterr)
     }
     const char *const missing =
         dti_library_find(library, libraries[which].functions, libraries[which].count, &dti_multi);
+    if (!missing && which == GMP)
+        bring_allocator(library);
     dti_library_close(library);
     if (missing && chosen)
         return dti_fail(reterr, DTI_UNAVAILABLE, "%s: has no function %s",
@@ -83,70 +134,48 @@ static enum dti_status load(size_t which, struct dti_error *reterr)
     return DTI_OK;
 }
 
-/* GMP's allocation functions must not fail: on failure they longjmp to the active
- * dti_calc_guarded(). Without one this is NULL, and the process ends. */
-static jmp_buf *way_out;
-
-_Noreturn void dti_multi_out_of_memory(void)
+/* track: NULL, or begun. */
+static enum dti_status guarded(enum dti_status (*compute)(void *context, struct dti_error *reterr),
+                               void *context, struct dti_track *track, struct dti_error *reterr)
 {
-    longjmp(*way_out, 1);
-}
-
-static void *or_leave(void *memory)
-{
-    if (!memory)
-        dti_multi_out_of_memory();
-    return memory;
-}
-
-static void *allocate(size_t bytes)
-{
-    return or_leave(dti_malloc(bytes));
-}
-
-static void *reallocate(void *memory, size_t before, size_t bytes)
-{
-    (void)before;
-    return or_leave(dti_realloc(memory, bytes));
-}
-
-static void release(void *memory, size_t bytes)
-{
-    (void)bytes;
-    dti_free(memory);
+    jmp_buf here;
+    jmp_buf *const outer = way_out;
+    if (setjmp(here) != 0) {
+        way_out = outer;
+        if (track)
+            dti_track_end(track, true);
+        return dti_no_memory(reterr);
+    }
+    way_out = &here;
+    const enum dti_status status = compute(context, reterr);
+    way_out = outer;
+    if (track)
+        dti_track_end(track, false);
+    return status;
 }
 
 enum dti_status dti_calc_guarded(enum dti_status (*compute)(void *context,
                                                             struct dti_error *reterr),
                                  void *context, struct dti_error *reterr)
 {
-    jmp_buf here;
-    if (setjmp(here) != 0) {
-        way_out = NULL;
-        return dti_no_memory(reterr);
-    }
-    way_out = &here;
-    const enum dti_status status = compute(context, reterr);
-    way_out = NULL;
-    return status;
-}
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static enum dti_status loaded;
-static struct dti_error problem;
-
-static void load_all(void)
-{
-    for (size_t i = LIBRARIES; loaded == DTI_OK && i-- > 0;)
-        loaded = load(i, &problem);
-    if (loaded == DTI_OK)
-        dti_multi.mp_set_memory_functions(allocate, reallocate, release);
+    struct dti_track track;
+    if (dti_caller_is_process())
+        return guarded(compute, context, NULL, reterr);
+    dti_track_begin(&track);
+    return guarded(compute, context, &track, reterr);
 }
 
 enum dti_status dti_multi_load(struct dti_error *reterr)
 {
-    (void)pthread_once(&once, load_all);
-    if (loaded != DTI_OK && reterr)
+    static struct dti_once once;
+    struct dti_error problem;
+    enum dti_status status = DTI_OK;
+    if (dti_once_begin(&once)) {
+        for (size_t i = LIBRARIES; status == DTI_OK && i-- > 0;)
+            status = load(i, &problem);
+        dti_once_end(&once, status == DTI_OK);
+    }
+    if (status != DTI_OK && reterr)
         *reterr = problem;
-    return loaded;
+    return status;
 }

@@ -8,6 +8,7 @@
 
 #include "core/dtype/dtype.h"
 #include "util/json/json_read.h"
+#include "util/sink.h"
 
 /* JSON text, not owned. */
 struct json_span {
@@ -174,17 +175,16 @@ static enum dti_status print(FILE *out, struct json_span document, const char *n
 enum dti_status dti_fields_print(const struct dti_command_context *cx, const char *records,
                                  const char *fields, struct dti_error *reterr)
 {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *const memory = open_memstream(&text, &length);
-    if (!memory)
-        return dti_no_memory(reterr);
-    enum dti_status status = dti_json_write(cx->json, memory, reterr);
-    if (fclose(memory) != 0 && status == DTI_OK)
+    struct dti_buffer text;
+    dti_buffer_init(&text);
+    const struct dti_sink sink = dti_sink_to_buffer(&text);
+    enum dti_status status = dti_json_write(cx->json, &sink, reterr);
+    if (text.failed)
         status = dti_no_memory(reterr);
     if (status == DTI_OK)
-        status = print(cx->out, (struct json_span){text, length}, records, fields, reterr);
-    free(text);
+        status =
+            print(cx->out, (struct json_span){text.data, text.length}, records, fields, reterr);
+    dti_buffer_free(&text);
     return status;
 }
 

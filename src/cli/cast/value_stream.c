@@ -412,7 +412,7 @@ static void put_lines(void *context, struct dti_json *json)
 {
     struct stream *const stream = context;
     struct dti_error *const reterr = stream->reterr;
-    dti_json_stream(json, stream->values->cx->out);
+    dti_json_stream(json, &stream->values->cx->sink);
     stream->status = cast_input(stream, reterr);
     if (stream->status == DTI_OK || !stream->members[0].begun || stream->status == DTI_NO_MEMORY ||
         reterr->text[0] == '\0')

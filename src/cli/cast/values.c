@@ -148,7 +148,7 @@ static void put_list(void *context, struct dti_json *json)
     const struct list *const list = context;
     struct dti_error none; /* JSON output fails when it is written */
     if (!list->values->single)
-        dti_json_stream(json, list->values->cx->out);
+        dti_json_stream(json, &list->values->cx->sink);
     (void)show_list(list, &none);
 }
 

@@ -482,7 +482,7 @@ static enum dti_status compare_init(struct compare_job *ret, const struct compar
                     .words = dti_remedy_words,
                     .only = args->only,
                     .map = args->map,
-                    .out = cx->out},
+                    .out = &cx->sink},
     };
     enum dti_status status = check_operands(operands, count, reterr);
     if (status == DTI_OK)

@@ -304,7 +304,7 @@ static enum dti_status explain_init(struct explain_job *ret, const struct explai
     *ret = (struct explain_job){
         .args = args,
         .cx = cx,
-        .explain = {.words = dti_recipe_words, .remedy_words = dti_remedy_words, .out = cx->out},
+        .explain = {.words = dti_recipe_words, .remedy_words = dti_remedy_words, .out = &cx->sink},
     };
     enum dti_status status = check_operands(operands, count, reterr);
     if (status == DTI_OK)

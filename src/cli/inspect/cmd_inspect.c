@@ -248,7 +248,7 @@ static enum dti_status inspect(struct inspect_job *job, struct dti_error *reterr
         .context = job,
         .notes = job->notes,
         .note_count = job->note_count,
-        .out = cx->out,
+        .out = &cx->sink,
     };
     enum dti_status status = DTI_OK;
     if (cx->output == DTI_OUTPUT_HUMAN)

@@ -499,7 +499,7 @@ static enum dti_status answer(struct quant_values_job *job, size_t first, size_t
         .targets = job->targets + first,
         .count = count,
         .numbers = &job->numbers,
-        .stream = job->cx->output == DTI_OUTPUT_JSON ? job->cx->out : NULL,
+        .stream = job->cx->output == DTI_OUTPUT_JSON ? &job->cx->sink : NULL,
         .ret_events = &job->events,
     };
     return DTI_ANSWER(job->cx, quant, &answer, reterr);

@@ -328,7 +328,7 @@ static void fill_answer(struct dti_rewrite_job *job)
         .losses = !job->tensors->dry_run,
         .threads = job->threads,
         .warnings = &job->job.warnings,
-        .stream = job->cx->out,
+        .stream = &job->cx->sink,
         .text = job->to_text,
         .text_bytes = job->output_bytes,
         .bits = job->view.bits,

@@ -38,7 +38,8 @@ struct dti_command_context {
     FILE *out; /* for answers: stdout, or a page (page.h) that fits lines to the width */
     FILE *raw; /* stdout, fully buffered, for unmodified data; dti_command_line() flushes and checks
                 * it at the end */
-    FILE *err; /* for warnings: through dti_warn() only */
+    struct dti_sink sink;          /* raw, for documents */
+    FILE *err;                     /* for warnings: through dti_warn() only */
     struct dti_page *page;         /* the page of out, or NULL */
     struct dti_table_picks *picks; /* the value of --columns, or NULL */
     struct dti_json *json;         /* for documents, one at a time */

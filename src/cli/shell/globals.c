@@ -97,8 +97,12 @@ static int terminal_width(void)
 void dti_command_context_init(struct dti_command_context *cx, char **argv, int count, FILE *out,
                               FILE *err)
 {
-    *cx = (struct dti_command_context){
-        .output = DTI_OUTPUT_HUMAN, .width = WIDTH, .out = out, .raw = out, .err = err};
+    *cx = (struct dti_command_context){.output = DTI_OUTPUT_HUMAN,
+                                       .width = WIDTH,
+                                       .out = out,
+                                       .raw = out,
+                                       .sink = dti_sink_to_file(out),
+                                       .err = err};
     for (int i = 0; i < count && strcmp(argv[i], "--") != 0; i++) {
         if (strcmp(argv[i], "--json") == 0)
             cx->output = DTI_OUTPUT_JSON;

@@ -40,9 +40,20 @@ void dti_standard_note_failure(void)
         first_cause = errno;
 }
 
+static int write_file(void *context, const char *bytes, size_t size)
+{
+    return fwrite(bytes, 1, size, context) == size ? 0 : errno;
+}
+
+struct dti_sink dti_sink_to_file(FILE *file)
+{
+    return (struct dti_sink){.write = write_file, .context = file};
+}
+
 enum dti_status dti_document_write(struct dti_json *json, FILE *out, struct dti_error *reterr)
 {
-    const enum dti_status status = dti_json_write(json, out, reterr);
+    const struct dti_sink sink = dti_sink_to_file(out);
+    const enum dti_status status = dti_json_write(json, &sink, reterr);
     if (status == DTI_WRITE_FAILED)
         dti_standard_note_failure();
     return status;

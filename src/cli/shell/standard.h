@@ -9,6 +9,7 @@
 
 #include "report/json.h"
 #include "util/error.h"
+#include "util/sink.h"
 
 /* Fills descriptors 0 to 2 that are closed, and buffers stdout. */
 void dti_standard_open(void);
@@ -20,6 +21,9 @@ enum dti_status dti_standard_flush(FILE *out, struct dti_error *reterr);
 /* Call right after a failed write to stdout, while errno is that of the write. Only the first cause
  * is kept. */
 void dti_standard_note_failure(void);
+
+/* Bytes to a stream. */
+struct dti_sink dti_sink_to_file(FILE *file);
 
 /* dti_json_write() to stdout, which notes a failure. */
 enum dti_status dti_document_write(struct dti_json *json, FILE *out, struct dti_error *reterr);

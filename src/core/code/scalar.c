@@ -5,6 +5,13 @@
 
 #include <string.h>
 
+bool dti_policy_exists(const struct dti_policy *policy)
+{
+    return (unsigned)policy->round <= DTI_ROUND_STOCHASTIC &&
+           (unsigned)policy->overflow <= DTI_OVERFLOW_WRAP &&
+           (unsigned)policy->nan <= DTI_NAN_CANONICAL;
+}
+
 enum dti_round dti_cast_round(const struct dti_cast *cast, const struct dti_format *dst)
 {
     return dti_format_is_float(dst) || cast->round_given ? cast->policy.round : DTI_ROUND_ZERO;

@@ -38,6 +38,10 @@ struct dti_scalar {
     int32_t step_exponent; /* spacing of dst at the stored value is 2^this; finite results only */
 };
 
+/* Whether all members of a policy are values of their enums. All functions that take one assume it:
+ * a caller's values are checked where they come in. */
+bool dti_policy_exists(const struct dti_policy *policy);
+
 /* The rounding mode that applies to a destination: the policy's, or toward zero for integers unless
  * one was given. */
 enum dti_round dti_cast_round(const struct dti_cast *cast, const struct dti_format *dst);

@@ -3,12 +3,14 @@
  * Loads the CUDA driver, and explains why that failed. */
 #include "devices/gpu/cuda_driver.h"
 
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "util/run/library.h"
+#include "util/run/once.h"
 #include "util/run/process_environment.h"
 
 enum { DEVICES_MAX = 1024 }; /* a larger count is a driver error */
@@ -200,20 +202,25 @@ static enum dti_status load(struct dti_cuda *cuda, struct dti_error *reterr)
 enum dti_status dti_cuda_load(const struct dti_cuda **ret, unsigned *ret_version,
                               struct dti_error *reterr)
 {
-    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    static struct dti_cuda driver; /* complete once devices > 0 */
+    static struct dti_once once;
+    static struct dti_cuda driver; /* constant once it is loaded */
+    static atomic_int owner;       /* the process that loaded it */
     enum dti_status status = DTI_OK;
     *ret_version = 0;
-    pthread_mutex_lock(&mutex);
-    if (driver.devices == 0) {
+    if (dti_once_begin(&once)) {
         struct dti_cuda found;
         memset(&found, 0, sizeof found);
         status = load(&found, reterr);
         *ret_version = found.version;
-        if (status == DTI_OK)
+        if (status == DTI_OK) {
             driver = found;
+            atomic_store(&owner, (int)getpid());
+        }
+        dti_once_end(&once, status == DTI_OK);
     }
-    pthread_mutex_unlock(&mutex);
+    if (status == DTI_OK && atomic_load(&owner) != (int)getpid())
+        return dti_fail(reterr, DTI_UNAVAILABLE,
+                        "CUDA cannot be used after fork(): the parent process uses it");
     if (status == DTI_OK) {
         *ret = &driver;
         *ret_version = driver.version;

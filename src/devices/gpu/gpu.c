@@ -166,7 +166,7 @@ enum dti_status dti_gpu_open(struct dti_gpu **ret, unsigned number, struct dti_e
     const char *const text = dti_environment("DTINFO_CUDA_TIMEOUT");
     if (text && dti_gpu_timeout_parse(text, &timeout, reterr) != DTI_OK)
         return DTI_BAD_ENVIRONMENT;
-    struct dti_gpu *const gpu = dti_calloc(1, sizeof *gpu);
+    struct dti_gpu *const gpu = dti_process_calloc(1, sizeof *gpu);
     struct open_args args;
     memset(&args, 0, sizeof args);
     args.number = number;
@@ -175,7 +175,7 @@ enum dti_status dti_gpu_open(struct dti_gpu **ret, unsigned number, struct dti_e
     gpu->timeout = timeout;
     enum dti_status status = dti_gpu_service_new(&gpu->service, timeout, reterr);
     if (status != DTI_OK) {
-        dti_free(gpu);
+        dti_process_free(gpu);
         return status;
     }
     switch (dti_gpu_service_call(gpu->service, open_device, &args, sizeof args)) {
@@ -195,7 +195,7 @@ enum dti_status dti_gpu_open(struct dti_gpu **ret, unsigned number, struct dti_e
     }
     if (status != DTI_OK) {
         dti_gpu_service_free(gpu->service);
-        dti_free(gpu);
+        dti_process_free(gpu);
         return status;
     }
     gpu->cuda = args.cuda;
@@ -218,8 +218,8 @@ void dti_gpu_close(struct dti_gpu *gpu)
     dti_gpu_service_free(gpu->service);
     pthread_mutex_destroy(&gpu->losing);
     pthread_mutex_destroy(&gpu->loading);
-    dti_free(gpu->functions);
-    dti_free(gpu);
+    dti_process_free(gpu->functions);
+    dti_process_free(gpu);
 }
 
 const struct dti_gpu_facts *dti_gpu_facts(const struct dti_gpu *gpu)

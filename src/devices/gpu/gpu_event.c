@@ -19,12 +19,12 @@ enum dti_status dti_gpu_event_new(struct dti_gpu *gpu, struct dti_gpu_event **re
                                   struct dti_error *reterr)
 {
     struct event_args args = {.event = NULL};
-    struct dti_gpu_event *const event = dti_calloc(1, sizeof *event);
+    struct dti_gpu_event *const event = dti_process_calloc(1, sizeof *event);
     if (!event)
         return dti_no_memory(reterr);
     const enum dti_status status = dti_gpu_do(gpu, create, &args, sizeof args, reterr);
     if (status != DTI_OK) {
-        dti_free(event);
+        dti_process_free(event);
         return status;
     }
     event->gpu = gpu;
@@ -45,7 +45,7 @@ void dti_gpu_event_free(struct dti_gpu_event *event)
         return;
     struct event_args args = {.event = event->handle};
     dti_gpu_undo(event->gpu, destroy, &args, sizeof args);
-    dti_free(event);
+    dti_process_free(event);
 }
 
 DTI_GPU_JOB(record, event_args, event, cuEventRecord, event->event, event->stream)

@@ -106,7 +106,7 @@ static enum dti_status load(struct dti_gpu *gpu, struct dti_error *reterr)
     args.program = dti_gpu_program(gpu->facts.major, gpu->facts.minor, gpu->cuda->version, &why);
     if (!args.program)
         return dti_fail(reterr, DTI_UNAVAILABLE, "%s: %s", gpu->facts.id, why);
-    args.functions = dti_calloc(DTI_GPU_KERNEL_COUNT, sizeof *args.functions);
+    args.functions = dti_process_calloc(DTI_GPU_KERNEL_COUNT, sizeof *args.functions);
     if (!args.functions)
         return dti_no_memory(reterr);
     CUfunction *const functions = args.functions;
@@ -117,7 +117,7 @@ static enum dti_status load(struct dti_gpu *gpu, struct dti_error *reterr)
         gpu->module = args.module;
         gpu->functions = functions;
     } else if (!dti_gpu_hangs()) {
-        dti_free(functions);
+        dti_process_free(functions);
     }
     return status;
 }

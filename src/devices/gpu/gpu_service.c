@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "devices/gpu/gpu.h"
+#include "util/errno_text.h"
 #include "util/run/allocate.h"
 #include "util/run/clock.h"
 #include "util/run/thread.h"
@@ -148,7 +149,7 @@ static struct request *put(struct dti_gpu_service *service, void (*job)(void *ar
         if (request)
             service->spare = request->next;
         else
-            request = dti_malloc(sizeof *request);
+            request = dti_process_malloc(sizeof *request);
     }
     if (request) {
         request->next = NULL;
@@ -233,19 +234,19 @@ static void discard(struct dti_gpu_service *service)
 {
     while (service->spare) {
         struct request *const next = service->spare->next;
-        dti_free(service->spare);
+        dti_process_free(service->spare);
         service->spare = next;
     }
     pthread_cond_destroy(&service->work);
     pthread_cond_destroy(&service->done);
     pthread_mutex_destroy(&service->mutex);
-    dti_free(service);
+    dti_process_free(service);
 }
 
 enum dti_status dti_gpu_service_new(struct dti_gpu_service **ret, double seconds,
                                     struct dti_error *reterr)
 {
-    struct dti_gpu_service *const service = dti_calloc(1, sizeof *service);
+    struct dti_gpu_service *const service = dti_process_calloc(1, sizeof *service);
     if (!service)
         return dti_no_memory(reterr);
     pthread_condattr_t monotonic;
@@ -262,7 +263,7 @@ enum dti_status dti_gpu_service_new(struct dti_gpu_service **ret, double seconds
         return dti_fail(reterr, DTI_UNAVAILABLE,
                         "no thread could be started for the CUDA driver: "
                         "%s",
-                        strerror(error));
+                        dti_errno_text(error));
     }
     *ret = service;
     return DTI_OK;

@@ -33,12 +33,12 @@ enum dti_status dti_gpu_stream_new(struct dti_gpu *gpu, struct dti_gpu_stream **
                                    struct dti_error *reterr)
 {
     struct stream_args args = {.stream = NULL};
-    struct dti_gpu_stream *const stream = dti_calloc(1, sizeof *stream);
+    struct dti_gpu_stream *const stream = dti_process_calloc(1, sizeof *stream);
     if (!stream)
         return dti_no_memory(reterr);
     const enum dti_status status = dti_gpu_do(gpu, create, &args, sizeof args, reterr);
     if (status != DTI_OK) {
-        dti_free(stream);
+        dti_process_free(stream);
         return status;
     }
     stream->gpu = gpu;
@@ -59,7 +59,7 @@ void dti_gpu_stream_free(struct dti_gpu_stream *stream)
         return;
     struct stream_args args = {.stream = stream->handle};
     dti_gpu_undo(stream->gpu, destroy, &args, sizeof args);
-    dti_free(stream);
+    dti_process_free(stream);
 }
 
 void *dti_gpu_stream_handle(struct dti_gpu_stream *stream)

@@ -14,6 +14,7 @@
 #endif
 
 #include "devices/machine/machine_parts.h"
+#include "util/errno_text.h"
 #include "util/run/parallel.h"
 
 #if defined __x86_64__
@@ -87,7 +88,7 @@ static enum dti_status open_root(struct dti_root *ret, const char *path, struct 
         return DTI_OK; /* without a root folder, nothing is known */
     const int reason = errno;
     (void)dti_fail(reterr, DTI_BAD_INPUT, "%s: %s; a recording is a folder with 'proc' and 'sys'",
-                   dti_quote(quoted, path, strlen(path)), strerror(reason));
+                   dti_quote(quoted, path, strlen(path)), dti_errno_text(reason));
     dti_error_argument(reterr, path, strlen(path));
     return DTI_BAD_INPUT;
 }

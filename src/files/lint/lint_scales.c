@@ -11,6 +11,7 @@
 #include "util/checked.h"
 #include "util/little_endian.h"
 #include "util/run/allocate.h"
+#include "util/run/caller.h"
 
 /* Per-thread memory. */
 struct dti_lint_scratch {
@@ -369,6 +370,9 @@ static void work(void *context, size_t member, size_t size)
             break;
         if (!dti_lint_wants(lint, at))
             continue;
+        status = dti_interrupted() ? dti_cancelled(&error) : DTI_OK;
+        if (status != DTI_OK)
+            break;
         status = look_at_tensor(lint, at, scratch, &error);
         const uint64_t done = atomic_fetch_add(&mine->bytes, bytes_of(lint, at));
         if (member == 0 && mine->options->progress)

@@ -14,6 +14,7 @@
 
 #include "containers/sharded/sharded_index.h"
 #include "files/rewrite/new_files.h"
+#include "util/errno_text.h"
 #include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
@@ -287,7 +288,7 @@ static enum dti_status list_folder(struct part_search *parts, struct dti_error *
     return error == 0 ? DTI_OK
                       : dti_fail(reterr, DTI_WRITE_FAILED,
                                  "cannot look for old parts of the model in %s: %s",
-                                 dti_quote(label, path, strlen(path)), strerror(error));
+                                 dti_quote(label, path, strlen(path)), dti_errno_text(error));
 }
 
 /* Finds the GGUF "name", and the parts of split ones of that name, of any count. Files that are

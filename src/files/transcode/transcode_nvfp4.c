@@ -4,9 +4,9 @@
  * of two and its set of magnitudes. There are few combinations, so all are computed once. */
 #include "files/transcode/transcode_nvfp4.h"
 #include "util/run/allocate.h"
+#include "util/run/once.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,8 +35,8 @@ struct outcome {
     bool exact;
     float worst; /* largest |new - old| / |old| */
 };
-static struct outcome outcomes[POWERS][SETS];
-static pthread_once_t made = PTHREAD_ONCE_INIT;
+static struct outcome outcomes[POWERS][SETS]; /* constant once they are made */
+static struct dti_once made;
 
 /* Decodes fp8_e4m3fn without a sign. */
 static double scale_of(unsigned code)
@@ -242,7 +242,10 @@ enum dti_status dti_nvfp4_plan(struct dti_dequant_tensor *how, bool plain,
     int low = 0, high = 0;
     if (!survey)
         return dti_no_memory(reterr);
-    (void)pthread_once(&made, make_outcomes);
+    if (dti_once_begin(&made)) {
+        make_outcomes();
+        dti_once_end(&made, true);
+    }
     enum dti_status status = dti_transcode_count_scales(how, survey->powers, reterr);
     if (status == DTI_OK &&
         (!find_range(survey->powers, &low, &high) || high - low <= HIGH - LOW)) {

@@ -3,10 +3,10 @@
  * Loads libcurl. */
 #include "io/net/curl.h"
 
-#include <pthread.h>
 #include <stddef.h>
 
 #include "util/run/library.h"
+#include "util/run/once.h"
 
 #define FUNCTION(member)                                         \
     {                                                            \
@@ -19,12 +19,12 @@ static const struct dti_library_function functions[] = {
 };
 #undef FUNCTION
 
+/* Of the process: never unloaded, constant once it is loaded. */
 static struct {
-    pthread_mutex_t lock;
-    bool loaded;
-    struct dti_library *library; /* never unloaded */
+    struct dti_once once;
+    struct dti_library *library;
     struct dti_curl curl;
-} state = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} state;
 
 static enum dti_status load(struct dti_error *reterr)
 {
@@ -45,17 +45,16 @@ static enum dti_status load(struct dti_error *reterr)
                         dti_library_name(state.library), missing);
     if (state.curl.global_init(DTI_CURL_GLOBAL_DEFAULT) != DTI_CURLE_OK)
         return dti_fail(reterr, DTI_UNAVAILABLE, "libcurl cannot be initialized");
-    state.loaded = true;
     return DTI_OK;
 }
 
 enum dti_status dti_curl_load(const struct dti_curl **ret, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
-    pthread_mutex_lock(&state.lock);
-    if (!state.loaded)
+    if (dti_once_begin(&state.once)) {
         status = load(reterr);
-    pthread_mutex_unlock(&state.lock);
+        dti_once_end(&state.once, status == DTI_OK);
+    }
     if (status == DTI_OK)
         *ret = &state.curl;
     return status;

@@ -9,17 +9,16 @@
 
 #include <inttypes.h>
 #include <netinet/in.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "util/run/allocate.h"
+#include "util/run/caller.h"
 #include "util/run/process_environment.h"
+#include "util/run/thread.h"
 #include "util/text/ascii.h"
 
 enum { HEAD_BYTES = 64 << 10, HEAD_LINES = 256 };
@@ -314,6 +313,13 @@ static int on_socket(void *context, int purpose, struct dti_curl_sockaddr *addre
     return DTI_CURL_SOCKET_BAD;
 }
 
+/* Called while a request runs, also when nothing arrives: whether to give it up. */
+static int on_progress(void *context, int64_t down_all, int64_t down, int64_t up_all, int64_t up)
+{
+    (void)context, (void)down_all, (void)down, (void)up_all, (void)up;
+    return dti_interrupted();
+}
+
 /* Drops a connection that was made under another policy. */
 static bool prepare(struct dti_exchange *exchange, const struct dti_curl *curl)
 {
@@ -353,6 +359,8 @@ static bool set_fixed(struct dti_exchange *exchange, const struct dti_curl *curl
     bad |= curl->easy_setopt(handle, DTI_CURLOPT_WRITEDATA, (void *)exchange);
     bad |= curl->easy_setopt(handle, DTI_CURLOPT_OPENSOCKETFUNCTION, on_socket);
     bad |= curl->easy_setopt(handle, DTI_CURLOPT_OPENSOCKETDATA, (void *)exchange);
+    bad |= curl->easy_setopt(handle, DTI_CURLOPT_NOPROGRESS, dti_interruptible() ? 0L : 1L);
+    bad |= curl->easy_setopt(handle, DTI_CURLOPT_XFERINFOFUNCTION, on_progress);
     if (bundle && *bundle)
         bad |= curl->easy_setopt(handle, DTI_CURLOPT_CAINFO, bundle);
     if (folder && *folder)
@@ -399,22 +407,12 @@ static void *make_head(const struct dti_exchange *exchange, const struct dti_cur
     return both;
 }
 
-/* Blocks SIGPIPE for this thread: a write to a connection that the server has closed must not
- * end the program, nor change how other threads handle SIGPIPE. */
 static int perform(struct dti_exchange *exchange, const struct dti_curl *curl)
 {
-    sigset_t pipe, before, pending;
-    sigemptyset(&pipe);
-    sigaddset(&pipe, SIGPIPE);
-    sigemptyset(&pending);
-    (void)sigpending(&pending);
-    const bool was_pending = sigismember(&pending, SIGPIPE) == 1;
-    (void)pthread_sigmask(SIG_BLOCK, &pipe, &before);
+    struct dti_pipe_guard guard;
+    dti_pipe_guard_begin(&guard);
     const int result = curl->easy_perform(exchange->handle);
-    const struct timespec now = {.tv_sec = 0};
-    if (!was_pending)
-        (void)sigtimedwait(&pipe, NULL, &now);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    dti_pipe_guard_end(&guard);
     return result;
 }
 
@@ -546,4 +544,11 @@ enum dti_exchange_end dti_exchange_run(struct dti_exchange *exchange, const stru
         (void)curl->easy_setopt(exchange->handle, DTI_CURLOPT_HTTPHEADER, (void *)NULL);
     curl->slist_free_all(list);
     return end;
+}
+
+void dti_exchange_free(struct dti_exchange *exchange)
+{
+    if (exchange && exchange->handle)
+        exchange->curl->easy_cleanup(exchange->handle);
+    dti_free(exchange);
 }

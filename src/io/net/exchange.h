@@ -62,6 +62,9 @@ struct dti_exchange {
 /* Requests `room` bytes at offset, or the whole document, and waits for the response. */
 enum dti_exchange_end dti_exchange_run(struct dti_exchange *exchange, const struct dti_curl *curl);
 
+/* NULL is fine. */
+void dti_exchange_free(struct dti_exchange *exchange);
+
 /* Whether the exchange may connect to this address; exposed for tests. */
 bool dti_exchange_may_connect(const struct dti_exchange *exchange, const struct sockaddr *address,
                               size_t length);

@@ -2,7 +2,7 @@
  *
  * Requests that follow redirects and resume after a cut connection.
  *
- * Connection pool and read-ahead cache of all remote inputs, which last as long as the program.
+ * Connection pool and read-ahead cache of all remote inputs of a caller, which last as long as it.
  * Several readers of one file often read nearby ranges: while one reads ahead, the others wait
  * for its data. */
 #include <errno.h>
@@ -12,85 +12,80 @@
 #include <string.h>
 #include <time.h>
 
-#include "io/net/pool.h"
+#include "io/net/net_state.h"
 #include "io/net/remote_file.h"
 #include "util/run/allocate.h"
-
-static struct {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    size_t head_bytes;
-    struct dti_exchange *connection[DTI_REMOTE_CONNECTIONS];
-    bool taken[DTI_REMOTE_CONNECTIONS];
-    struct dti_remote_slot slot[DTI_REMOTE_SLOTS];
-    uint64_t clock;
-} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 /* Takes a free connection from the pool, waiting for one if necessary. NULL if memory ran out. */
 static struct dti_exchange *remote_take(void)
 {
+    struct dti_net *const net = dti_net();
     struct dti_exchange *found = NULL;
-    pthread_mutex_lock(&pool.lock);
+    pthread_mutex_lock(&net->lock);
     for (;;) {
         size_t i = 0;
-        while (i < DTI_REMOTE_CONNECTIONS && pool.taken[i])
+        while (i < DTI_REMOTE_CONNECTIONS && net->taken[i])
             i++;
         if (i < DTI_REMOTE_CONNECTIONS) {
-            if (!pool.connection[i])
-                pool.connection[i] = dti_calloc(1, sizeof *pool.connection[i]);
-            found = pool.connection[i];
-            pool.taken[i] = found != NULL;
+            if (!net->connection[i])
+                net->connection[i] = dti_calloc(1, sizeof *net->connection[i]);
+            found = net->connection[i];
+            net->taken[i] = found != NULL;
             break;
         }
-        pthread_cond_wait(&pool.changed, &pool.lock);
+        pthread_cond_wait(&net->changed, &net->lock);
     }
-    pthread_mutex_unlock(&pool.lock);
+    pthread_mutex_unlock(&net->lock);
     return found;
 }
 
 /* Returns a connection to the pool, on the thread that took it. */
 static void remote_give(struct dti_exchange *exchange)
 {
-    pthread_mutex_lock(&pool.lock);
+    struct dti_net *const net = dti_net();
+    pthread_mutex_lock(&net->lock);
     for (size_t i = 0; i < DTI_REMOTE_CONNECTIONS; i++) {
-        if (pool.connection[i] == exchange)
-            pool.taken[i] = false;
+        if (net->connection[i] == exchange)
+            net->taken[i] = false;
     }
-    pthread_cond_broadcast(&pool.changed);
-    pthread_mutex_unlock(&pool.lock);
+    pthread_cond_broadcast(&net->changed);
+    pthread_mutex_unlock(&net->lock);
 }
 
 void dti_remote_leave(const void *owner)
 {
-    pthread_mutex_lock(&pool.lock);
+    struct dti_net *const net = dti_net();
+    pthread_mutex_lock(&net->lock);
     for (size_t i = 0; i < DTI_REMOTE_SLOTS; i++) {
-        if (pool.slot[i].owner == owner)
-            pool.slot[i].owner = NULL;
+        if (net->slot[i].owner == owner)
+            net->slot[i].owner = NULL;
     }
-    pthread_mutex_unlock(&pool.lock);
+    pthread_mutex_unlock(&net->lock);
 }
 
 bool dti_remote_reserve_head(size_t size)
 {
-    pthread_mutex_lock(&pool.lock);
-    const bool fits = size <= DTI_REMOTE_HEADS - pool.head_bytes;
+    struct dti_net *const net = dti_net();
+    pthread_mutex_lock(&net->lock);
+    const bool fits = size <= DTI_REMOTE_HEADS - net->head_bytes;
     if (fits)
-        pool.head_bytes += size;
-    pthread_mutex_unlock(&pool.lock);
+        net->head_bytes += size;
+    pthread_mutex_unlock(&net->lock);
     return fits;
 }
 
 void dti_remote_release_head(size_t size)
 {
-    pthread_mutex_lock(&pool.lock);
-    pool.head_bytes -= size;
-    pthread_mutex_unlock(&pool.lock);
+    struct dti_net *const net = dti_net();
+    pthread_mutex_lock(&net->lock);
+    net->head_bytes -= size;
+    pthread_mutex_unlock(&net->lock);
 }
 
-static struct dti_remote_slot *find(const void *owner, uint64_t offset)
+static struct dti_remote_slot *find(struct dti_net *net, const void *owner, uint64_t offset)
 {
     for (size_t i = 0; i < DTI_REMOTE_SLOTS; i++) {
-        struct dti_remote_slot *const slot = &pool.slot[i];
+        struct dti_remote_slot *const slot = &net->slot[i];
         if (slot->owner == owner && offset >= slot->offset && offset - slot->offset < slot->size)
             return slot;
     }
@@ -98,11 +93,11 @@ static struct dti_remote_slot *find(const void *owner, uint64_t offset)
 }
 
 /* The least recently used slot that is not being filled. */
-static struct dti_remote_slot *oldest(void)
+static struct dti_remote_slot *oldest(struct dti_net *net)
 {
     struct dti_remote_slot *best = NULL;
     for (size_t i = 0; i < DTI_REMOTE_SLOTS; i++) {
-        struct dti_remote_slot *const slot = &pool.slot[i];
+        struct dti_remote_slot *const slot = &net->slot[i];
         if (!slot->busy && (!best || !slot->owner || slot->used < best->used))
             best = slot;
         if (best && !best->owner)
@@ -111,8 +106,8 @@ static struct dti_remote_slot *oldest(void)
     return best;
 }
 
-static struct dti_remote_slot *begin(struct dti_remote_slot *slot, const void *owner,
-                                     uint64_t offset, size_t size)
+static struct dti_remote_slot *begin(struct dti_net *net, struct dti_remote_slot *slot,
+                                     const void *owner, uint64_t offset, size_t size)
 {
     if (!slot->bytes && !(slot->bytes = dti_malloc(DTI_REMOTE_SLOT)))
         return NULL;
@@ -120,43 +115,45 @@ static struct dti_remote_slot *begin(struct dti_remote_slot *slot, const void *o
     slot->offset = offset;
     slot->size = size;
     slot->busy = true;
-    slot->used = ++pool.clock;
+    slot->used = ++net->clock;
     return slot;
 }
 
 size_t dti_remote_copy(const void *owner, void *buffer, size_t size, uint64_t offset, size_t ahead,
                        struct dti_remote_slot **ret_slot)
 {
+    struct dti_net *const net = dti_net();
     size_t copied = 0;
-    pthread_mutex_lock(&pool.lock);
+    pthread_mutex_lock(&net->lock);
     for (;;) {
-        struct dti_remote_slot *slot = find(owner, offset);
+        struct dti_remote_slot *slot = find(net, owner, offset);
         if (slot && !slot->busy) {
             const size_t skipped = (size_t)(offset - slot->offset), there = slot->size - skipped;
             copied = there < size ? there : size;
             memcpy(buffer, slot->bytes + skipped, copied);
-            slot->used = ++pool.clock;
+            slot->used = ++net->clock;
             break;
         }
-        if (!slot && (slot = oldest())) {
-            *ret_slot = begin(slot, owner, offset, ahead);
+        if (!slot && (slot = oldest(net))) {
+            *ret_slot = begin(net, slot, owner, offset, ahead);
             break;
         }
-        pthread_cond_wait(&pool.changed, &pool.lock);
+        pthread_cond_wait(&net->changed, &net->lock);
     }
-    pthread_mutex_unlock(&pool.lock);
+    pthread_mutex_unlock(&net->lock);
     return copied;
 }
 
 void dti_remote_filled(struct dti_remote_slot *slot, size_t size)
 {
-    pthread_mutex_lock(&pool.lock);
+    struct dti_net *const net = dti_net();
+    pthread_mutex_lock(&net->lock);
     slot->size = size;
     slot->busy = false;
     if (size == 0)
         slot->owner = NULL;
-    pthread_cond_broadcast(&pool.changed);
-    pthread_mutex_unlock(&pool.lock);
+    pthread_cond_broadcast(&net->changed);
+    pthread_mutex_unlock(&net->lock);
 }
 
 enum {
@@ -291,11 +288,17 @@ static enum dti_exchange_end ask(struct dti_remote *remote, struct dti_exchange 
     return end;
 }
 
+/* Ends early if the call is cancelled. */
 static void pause_ms(unsigned ms)
 {
-    struct timespec left = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000};
-    while (nanosleep(&left, &left) != 0 && errno == EINTR)
-        continue;
+    while (ms > 0 && !dti_interrupted()) {
+        const unsigned some = dti_interruptible() && ms > DTI_POLL_MS ? DTI_POLL_MS : ms;
+        struct timespec left = {.tv_sec = (time_t)(some / 1000),
+                                .tv_nsec = (long)(some % 1000) * 1000000};
+        while (nanosleep(&left, &left) != 0 && errno == EINTR)
+            continue;
+        ms -= some;
+    }
 }
 
 static enum dti_status fail(const struct dti_remote *remote, const struct dti_exchange *exchange,
@@ -349,6 +352,8 @@ static enum dti_status fetch(struct dti_remote *remote, struct dti_exchange *exc
             exchange->got = 0; /* it starts again */
         if (end == DTI_EXCHANGE_NO_MEMORY)
             return dti_no_memory(reterr);
+        if (dti_interrupted())
+            return dti_cancelled(reterr);
         if (exchange->got >= PROGRESS)
             failures = 0;
         if (remote->file.size == UINT64_MAX &&

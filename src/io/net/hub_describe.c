@@ -4,6 +4,7 @@
  * in ranges. */
 #include <string.h>
 
+#include "io/net/net_state.h"
 #include "io/net/remote.h"
 #include "io/net/remote_file.h"
 #include "util/run/allocate.h"
@@ -44,7 +45,7 @@ static enum dti_status prepare(struct dti_remote *remote, const char *model,
 enum dti_status dti_hub_describe(const char *model, struct dti_buffer *ret,
                                  struct dti_error *reterr)
 {
-    struct dti_remote *const remote = dti_calloc(1, sizeof *remote);
+    struct dti_remote *const remote = dti_net_make() ? dti_calloc(1, sizeof *remote) : NULL;
     size_t size = 0;
     if (!remote)
         return dti_no_memory(reterr);
@@ -53,9 +54,12 @@ enum dti_status dti_hub_describe(const char *model, struct dti_buffer *ret,
     enum dti_status status = prepare(remote, model, reterr);
     if (status == DTI_OK && !dti_buffer_reserve(ret, DESCRIPTION_MOST))
         status = dti_no_memory(reterr);
+    struct dti_call call;
+    dti_call_keep(&call);
     if (status == DTI_OK)
         status =
             dti_remote_document(remote, ret->data + ret->length, DESCRIPTION_MOST, &size, reterr);
+    dti_call_leave(&call);
     if (status == DTI_OK)
         ret->length += size;
     dti_remote_free(remote);

@@ -6,28 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/net/net_state.h"
 #include "io/net/remote_file.h"
 #include "util/run/allocate.h"
 #include "util/run/process_environment.h"
 
 enum { TOKEN_MOST = 4096 };
 
-/* A model at a revision, with its pinned commit; never freed, because there are few. */
-struct pin {
-    struct pin *next;
-    char commit[DTI_EXCHANGE_COMMIT];
-    size_t length;
-    char model[]; /* "hf://org/model@revision/" */
-};
-
-static struct {
-    pthread_mutex_t lock;
-    struct pin *first;
-} pins = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static const struct pin *find(const char *path)
+static const struct dti_hf_pinned *find(const struct dti_net *net, const char *path)
 {
-    for (const struct pin *pin = pins.first; pin; pin = pin->next) {
+    for (const struct dti_hf_pinned *pin = net->pins; pin; pin = pin->next) {
         if (strncmp(path, pin->model, pin->length) == 0)
             return pin;
     }
@@ -44,10 +32,10 @@ static size_t model_length(const char *path)
     return length;
 }
 
-static struct pin *make(const char *path, const char *commit)
+static struct dti_hf_pinned *make(const char *path, const char *commit)
 {
     const size_t length = model_length(path);
-    struct pin *const pin = dti_calloc(1, sizeof *pin + length + 1);
+    struct dti_hf_pinned *const pin = dti_calloc(1, sizeof *pin + length + 1);
     if (pin) {
         memcpy(pin->commit, commit, strlen(commit));
         memcpy(pin->model, path, length);
@@ -59,15 +47,16 @@ static struct pin *make(const char *path, const char *commit)
 
 bool dti_hf_pin(const struct dti_remote *remote, const char *commit)
 {
-    pthread_mutex_lock(&pins.lock);
-    const struct pin *const known = find(remote->shown);
+    struct dti_net *const net = dti_net();
+    pthread_mutex_lock(&net->lock);
+    const struct dti_hf_pinned *const known = find(net, remote->shown);
     const bool same = !known || strcmp(known->commit, commit) == 0;
-    struct pin *const pin = known ? NULL : make(remote->shown, commit);
+    struct dti_hf_pinned *const pin = known ? NULL : make(remote->shown, commit);
     if (pin) {
-        pin->next = pins.first;
-        pins.first = pin;
+        pin->next = net->pins;
+        net->pins = pin;
     }
-    pthread_mutex_unlock(&pins.lock);
+    pthread_mutex_unlock(&net->lock);
     return same;
 }
 
@@ -106,13 +95,14 @@ enum dti_status dti_hf_endpoint(const char **ret, struct dti_error *reterr)
 enum dti_status dti_hf_address(struct dti_remote *remote, const char **ret_why,
                                struct dti_error *reterr)
 {
+    struct dti_net *const net = dti_net();
     const char *endpoint;
     const enum dti_status status = dti_hf_endpoint(&endpoint, reterr);
     if (status != DTI_OK)
         return status;
-    pthread_mutex_lock(&pins.lock);
-    const struct pin *const pin = find(remote->shown);
-    pthread_mutex_unlock(&pins.lock);
+    pthread_mutex_lock(&net->lock);
+    const struct dti_hf_pinned *const pin = find(net, remote->shown);
+    pthread_mutex_unlock(&net->lock);
     dti_address_free(&remote->start);
     *ret_why = dti_address_of_hf(&remote->start, remote->shown, endpoint, pin ? pin->commit : NULL);
     return DTI_OK;

@@ -9,13 +9,25 @@
 
 #include "io/net/remote.h"
 #include "util/run/allocate.h"
+#include "util/run/caller.h"
 
 enum { MOST = 64 };
 
-static struct {
+/* Of the current caller. */
+struct names {
+    struct dti_caller_state state;
     size_t count;
-    char *shown[MOST], *whole[MOST]; /* never freed */
-} kept;
+    char *shown[MOST], *whole[MOST];
+};
+
+static void end(struct dti_caller_state *state)
+{
+    struct names *const names = (struct names *)(void *)state;
+    for (size_t i = 0; i < names->count; i++) {
+        dti_free(names->shown[i]);
+        dti_free(names->whole[i]);
+    }
+}
 
 static bool starts(const char *text, const char *with)
 {
@@ -29,9 +41,10 @@ bool dti_is_address(const char *path)
 
 const char *dti_remote_whole(const char *shown)
 {
-    for (size_t i = 0; i < kept.count; i++) {
-        if (strcmp(kept.shown[i], shown) == 0)
-            return kept.whole[i];
+    const struct names *const names = dti_caller_state_there(DTI_STATE_NAMES);
+    for (size_t i = 0; names && i < names->count; i++) {
+        if (strcmp(names->shown[i], shown) == 0)
+            return names->whole[i];
     }
     return shown;
 }
@@ -55,20 +68,21 @@ enum dti_status dti_remote_keep_query(const char *address, char *whole, struct d
 {
     const char *const known = dti_remote_whole(address);
     const bool again = known != address;
-    enum dti_status status = DTI_OK;
-    if (again && strcmp(known, whole) != 0)
+    struct names *const names = dti_caller_state(DTI_STATE_NAMES, sizeof *names, NULL, end);
+    enum dti_status status = names ? DTI_OK : dti_no_memory(reterr);
+    if (status == DTI_OK && again && strcmp(known, whole) != 0)
         status = dti_fail_word(reterr, DTI_USAGE, address, strlen(address),
                                "two addresses differ only in what follows the ? of %s; download "
                                "one of the files first",
                                DTI_QUOTED(address, strlen(address)));
-    else if (!again && kept.count == MOST)
+    else if (status == DTI_OK && !again && names->count == MOST)
         status = dti_fail(reterr, DTI_USAGE, "more than %d addresses with a query", (int)MOST);
     char *const shown = status == DTI_OK && !again ? dti_strdup(address) : NULL;
     if (!shown) {
         dti_free(whole);
         return status != DTI_OK || again ? status : dti_no_memory(reterr);
     }
-    kept.shown[kept.count] = shown;
-    kept.whole[kept.count++] = whole;
+    names->shown[names->count] = shown;
+    names->whole[names->count++] = whole;
     return DTI_OK;
 }

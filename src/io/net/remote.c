@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "io/net/names.h"
+#include "io/net/net_state.h"
 #include "io/net/remote_file.h"
+#include "util/errno_text.h"
 #include "util/run/allocate.h"
 
 enum {
@@ -103,7 +105,7 @@ static enum dti_status read_at(const struct dti_input *input, void *buffer, size
     struct dti_error error;
     char *at = buffer;
     if (offset > input->size || size > input->size - offset)
-        return dti_remote_fail(remote, strerror(EOVERFLOW), reterr);
+        return dti_remote_fail(remote, dti_errno_text(EOVERFLOW), reterr);
     if (offset < remote->head_size) {
         const size_t left = remote->head_size - (size_t)offset, some = left < size ? left : size;
         memcpy(at, remote->head + offset, some);
@@ -120,6 +122,17 @@ static enum dti_status read_at(const struct dti_input *input, void *buffer, size
         keep_failure(remote, &error);
     if (status != DTI_OK && reterr)
         *reterr = error;
+    return status;
+}
+
+/* What a remote file learns while it is read outlives the call. */
+static enum dti_status read_kept(const struct dti_input *input, void *buffer, size_t size,
+                                 uint64_t offset, struct dti_error *reterr)
+{
+    struct dti_call call;
+    dti_call_keep(&call);
+    const enum dti_status status = read_at(input, buffer, size, offset, reterr);
+    dti_call_leave(&call);
     return status;
 }
 
@@ -166,9 +179,8 @@ static enum dti_status read_head(struct dti_remote *remote, int *ret_status,
     return status;
 }
 
-void dti_remote_want(const struct dti_input *input, size_t size)
+static void want(struct dti_remote *remote, size_t size)
 {
-    struct dti_remote *const remote = input->remote;
     size = size < remote->file.size ? size : (size_t)remote->file.size;
     if (size <= remote->head_size || has_failed(remote, NULL))
         return;
@@ -185,6 +197,14 @@ void dti_remote_want(const struct dti_input *input, size_t size)
     }
     remote->head_size = size;
     remote->next = size;
+}
+
+void dti_remote_want(const struct dti_input *input, size_t size)
+{
+    struct dti_call call;
+    dti_call_keep(&call);
+    want(input->remote, size);
+    dti_call_leave(&call);
 }
 
 static int absence(int status)
@@ -240,14 +260,16 @@ static struct dti_remote *ask(const char *path, struct dti_error *error)
     return remote;
 }
 
-enum dti_status dti_remote_open(struct dti_input *ret, const char *path, int *ret_absent,
-                                struct dti_error *reterr)
+static enum dti_status open_kept(struct dti_input *ret, const char *path, int *ret_absent,
+                                 struct dti_error *reterr)
 {
-    static const struct dti_input_source source = {.read_at = read_at, .close = close_remote};
+    static const struct dti_input_source source = {.read_at = read_kept, .close = close_remote};
     struct dti_error error = {.status = DTI_OK};
+    *ret_absent = EIO;
+    if (!dti_net_make())
+        return dti_no_memory(reterr);
     struct dti_remote *remote = dti_remote_find(dti_remote_whole(path));
     if (!remote && !(remote = ask(path, &error))) {
-        *ret_absent = EIO;
         if (reterr)
             *reterr = error;
         return error.status;
@@ -267,6 +289,16 @@ enum dti_status dti_remote_open(struct dti_input *ret, const char *path, int *re
                               .source = &source,
                               .remote = remote};
     return DTI_OK;
+}
+
+enum dti_status dti_remote_open(struct dti_input *ret, const char *path, int *ret_absent,
+                                struct dti_error *reterr)
+{
+    struct dti_call call;
+    dti_call_keep(&call);
+    const enum dti_status status = open_kept(ret, path, ret_absent, reterr);
+    dti_call_leave(&call);
+    return status;
 }
 
 enum dti_status dti_remote_open_sibling(struct dti_input *ret, const char *anchor, const char *name,

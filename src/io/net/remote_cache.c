@@ -2,6 +2,7 @@
  *
  * Cache of opened remote files. A command first opens a file to identify it, then again to read
  * it; the second open gets the first response, or the same failure. */
+#include "io/net/net_state.h"
 #include "io/net/remote_file.h"
 #include "util/run/allocate.h"
 
@@ -9,11 +10,6 @@
 #include <string.h>
 
 enum { IDLE_MOST = 16 }; /* unused entries; each holds at most DTI_REMOTE_HEAD bytes */
-
-static struct {
-    pthread_mutex_t lock;
-    struct dti_remote *newest;
-} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void dti_remote_free(struct dti_remote *remote)
 {
@@ -31,9 +27,9 @@ void dti_remote_free(struct dti_remote *remote)
 }
 
 /* Removes an entry from the list; NULL if it is not there. */
-static struct dti_remote *take_out(const char *key)
+static struct dti_remote *take_out(struct dti_net *net, const char *key)
 {
-    for (struct dti_remote **at = &kept.newest; *at; at = &(*at)->older) {
+    for (struct dti_remote **at = &net->newest; *at; at = &(*at)->older) {
         struct dti_remote *const remote = *at;
         if (strcmp(remote->key, key) == 0) {
             *at = remote->older;
@@ -43,37 +39,40 @@ static struct dti_remote *take_out(const char *key)
     return NULL;
 }
 
-static void put_first(struct dti_remote *remote)
+static void put_first(struct dti_net *net, struct dti_remote *remote)
 {
     remote->users++;
-    remote->older = kept.newest;
-    kept.newest = remote;
+    remote->older = net->newest;
+    net->newest = remote;
 }
 
 struct dti_remote *dti_remote_find(const char *key)
 {
-    pthread_mutex_lock(&kept.lock);
-    struct dti_remote *const remote = take_out(key);
+    struct dti_net *const net = dti_net();
+    pthread_mutex_lock(&net->lock);
+    struct dti_remote *const remote = take_out(net, key);
     if (remote)
-        put_first(remote);
-    pthread_mutex_unlock(&kept.lock);
+        put_first(net, remote);
+    pthread_mutex_unlock(&net->lock);
     return remote;
 }
 
 void dti_remote_keep(struct dti_remote *remote)
 {
-    pthread_mutex_lock(&kept.lock);
-    put_first(remote);
-    pthread_mutex_unlock(&kept.lock);
+    struct dti_net *const net = dti_net();
+    pthread_mutex_lock(&net->lock);
+    put_first(net, remote);
+    pthread_mutex_unlock(&net->lock);
 }
 
 void dti_remote_release(struct dti_remote *remote)
 {
+    struct dti_net *const net = dti_net();
     struct dti_remote *last = NULL;
     size_t idle = 0;
-    pthread_mutex_lock(&kept.lock);
+    pthread_mutex_lock(&net->lock);
     remote->users--;
-    for (struct dti_remote **at = &kept.newest; *at; at = &(*at)->older) {
+    for (struct dti_remote **at = &net->newest; *at; at = &(*at)->older) {
         idle += (*at)->users == 0;
         if (idle > IDLE_MOST) {
             last = *at;
@@ -81,7 +80,7 @@ void dti_remote_release(struct dti_remote *remote)
             break;
         }
     }
-    pthread_mutex_unlock(&kept.lock);
+    pthread_mutex_unlock(&net->lock);
     if (last)
         dti_remote_free(last);
 }

@@ -1,31 +1,37 @@
 /* SPDX-License-Identifier: MIT
  *
- * The C library's allocator, unless another one was brought. */
+ * The allocator of the current call, or that of the C library. */
 #include "util/run/allocate.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-static dti_allocate_fn *other; /* NULL: the C library */
-static void *other_context;
+#include "util/run/call_now.h"
 
-void dti_allocate_with(dti_allocate_fn *allocate, void *context)
+/* The current call, if it has an allocator. */
+static inline const struct dti_call *other(void)
 {
-    other = allocate;
-    other_context = context;
+    const struct dti_call *const call = dti_call_now;
+    return call && call->allocate ? call : NULL;
+}
+
+static size_t at_least(size_t size)
+{
+    return size > 0 ? size : 1;
 }
 
 void *dti_malloc(size_t size)
 {
-    const size_t least = size > 0 ? size : 1;
-    return other ? other(other_context, NULL, least, 0) : malloc(least);
+    const struct dti_call *const call = other();
+    return call ? call->allocate(call->allocate_context, NULL, at_least(size), 0)
+                : malloc(at_least(size));
 }
 
 void *dti_calloc(size_t count, size_t size)
 {
-    if (!other)
-        return count > 0 && size > 0 ? calloc(count, size) : calloc(1, 1);
+    if (!other())
+        return dti_process_calloc(count, size);
     if (size > 0 && count > SIZE_MAX / size)
         return NULL;
     void *const block = dti_malloc(count * size);
@@ -36,16 +42,18 @@ void *dti_calloc(size_t count, size_t size)
 
 void *dti_realloc(void *block, size_t size)
 {
-    const size_t least = size > 0 ? size : 1;
-    return other ? other(other_context, block, least, 0) : realloc(block, least);
+    const struct dti_call *const call = other();
+    return call ? call->allocate(call->allocate_context, block, at_least(size), 0)
+                : realloc(block, at_least(size));
 }
 
 void dti_free(void *block)
 {
-    if (!other)
+    const struct dti_call *const call = other();
+    if (!call)
         free(block);
     else if (block)
-        (void)other(other_context, block, 0, 0);
+        (void)call->allocate(call->allocate_context, block, 0, 0);
 }
 
 char *dti_strdup(const char *text)
@@ -66,8 +74,33 @@ char *dti_strndup(const char *text, size_t most)
 
 void *dti_malloc_aligned(size_t alignment, size_t size)
 {
-    if (other)
-        return other(other_context, NULL, size > 0 ? size : 1, alignment);
+    const struct dti_call *const call = other();
+    return call ? call->allocate(call->allocate_context, NULL, at_least(size), alignment)
+                : dti_process_malloc_aligned(alignment, size);
+}
+
+void *dti_process_malloc(size_t size)
+{
+    return malloc(at_least(size));
+}
+
+void *dti_process_calloc(size_t count, size_t size)
+{
+    return count > 0 && size > 0 ? calloc(count, size) : calloc(1, 1);
+}
+
+void *dti_process_realloc(void *block, size_t size)
+{
+    return realloc(block, at_least(size));
+}
+
+void *dti_process_malloc_aligned(size_t alignment, size_t size)
+{
     void *block;
-    return posix_memalign(&block, alignment, size > 0 ? size : 1) == 0 ? block : NULL;
+    return posix_memalign(&block, alignment, at_least(size)) == 0 ? block : NULL;
+}
+
+void dti_process_free(void *block)
+{
+    free(block);
 }

@@ -12,6 +12,16 @@ uint64_t dti_clock_now(void)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
+struct timespec dti_clock_soon(unsigned milliseconds)
+{
+    struct timespec at = {0};
+    (void)clock_gettime(CLOCK_REALTIME, &at);
+    const long more = at.tv_nsec + (long)(milliseconds % 1000) * 1000000;
+    at.tv_sec += (time_t)(milliseconds / 1000) + more / 1000000000;
+    at.tv_nsec = more % 1000000000;
+    return at;
+}
+
 uint64_t dti_clock_resolution(void)
 {
     enum { TRIES = 64 };

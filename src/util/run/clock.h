@@ -5,9 +5,14 @@
 #define UTIL_RUN_CLOCK_H
 
 #include <stdint.h>
+#include <time.h>
 
 /* Nanoseconds since an arbitrary start. */
 uint64_t dti_clock_now(void);
+
+/* That many milliseconds from now, for pthread_cond_timedwait() with the default clock. If that
+ * clock is set meanwhile, the wait is shorter or longer. */
+struct timespec dti_clock_soon(unsigned milliseconds);
 
 /* The smallest difference observed between two readings, in nanoseconds, at least 1. Includes
  * the cost of a reading. */

@@ -89,13 +89,13 @@ static enum dti_status open_one(struct dti_library **ret, const char *name,
     if (is_no_file(name))
         return dti_fail(reterr, DTI_UNAVAILABLE, "%s: not a regular file",
                         dti_quote(quoted, name, size - 1));
-    struct dti_library *const library = dti_malloc(sizeof *library + size);
+    struct dti_library *const library = dti_process_malloc(sizeof *library + size);
     if (!library)
         return dti_no_memory(reterr);
     memcpy(library->name, name, size);
     library->handle = open_keeping_arithmetic(name);
     if (!library->handle) {
-        dti_free(library);
+        dti_process_free(library);
         return explain(name, dlerror(), reterr);
     }
     *ret = library;
@@ -148,5 +148,5 @@ const char *dti_library_find(const struct dti_library *library,
 
 void dti_library_close(struct dti_library *library)
 {
-    dti_free(library);
+    dti_process_free(library);
 }

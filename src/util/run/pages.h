@@ -11,8 +11,9 @@ enum { DTI_PAGE = 4096, DTI_HUGE_PAGE = 2 << 20 };
 
 size_t dti_pages_round(size_t size); /* rounds up to whole pages */
 
-/* Page-aligned memory, released with free(); NULL if memory ran out. may_be_huge: request huge
+/* Page-aligned memory, released with dti_free(); NULL if memory ran out. may_be_huge: request huge
  * pages if the block fills at least one; for blocks that will be used from end to end. */
 void *dti_pages_alloc(size_t size, bool may_be_huge);
+void *dti_process_pages_alloc(size_t size, bool may_be_huge); /* with dti_process_free() */
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * A thread team. A generation number dispatches work: a member that sees a new one runs the job
- * once and reports back. Sleeping members wait for it under a mutex, spinning ones poll it; both
- * use the same generation number and job. */
+ * A thread team, of its own threads or of the caller's. A generation number dispatches work: a
+ * member that sees a new one runs the job once and reports back. Sleeping members wait for it under
+ * a mutex, spinning ones poll it; both use the same generation number and job. */
 #define _GNU_SOURCE /* thread affinity: Linux only, and optional */
 #include "util/run/parallel.h"
+#include "util/errno_text.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -15,6 +16,8 @@
 #include <unistd.h>
 
 #include "util/run/allocate.h"
+#include "util/run/caller.h"
+#include "util/run/clock.h"
 #include "util/run/thread.h"
 
 enum {
@@ -41,6 +44,9 @@ struct dti_team {
     atomic_bool quit;
     team_job *job;
     void *context;
+    struct dti_call *call; /* that the job belongs to */
+    dti_team_pool *pool;   /* NULL: the team has its own threads */
+    void *pool_context;
     struct cpu_list *cpus; /* NULL: not pinned */
     struct team_member member[];
 };
@@ -185,6 +191,15 @@ static void report_end(struct dti_team *team)
     pthread_mutex_unlock(&team->mutex);
 }
 
+static void work(void *argument, size_t member)
+{
+    const struct dti_team *const team = argument;
+    struct dti_call call;
+    dti_call_join(&call, team->call);
+    team->job(team->context, member, team->size);
+    dti_call_leave(&call);
+}
+
 static void *member_main(void *argument)
 {
     struct team_member *const self = argument;
@@ -194,7 +209,7 @@ static void *member_main(void *argument)
         seen = wait_begin(team, seen);
         if (atomic_load_explicit(&team->quit, memory_order_relaxed))
             return NULL;
-        team->job(team->context, self->index, team->size);
+        work(team, self->index);
         report_end(team);
     }
 }
@@ -220,9 +235,20 @@ static void wait_end(struct dti_team *team)
             relax(&spins);
         return;
     }
+    const bool polls = dti_call_polls();
     pthread_mutex_lock(&team->mutex);
-    while (atomic_load_explicit(&team->finished, memory_order_relaxed) != others)
-        pthread_cond_wait(&team->end, &team->mutex);
+    while (atomic_load_explicit(&team->finished, memory_order_relaxed) != others) {
+        if (!polls) {
+            pthread_cond_wait(&team->end, &team->mutex);
+            continue;
+        }
+        const struct timespec until = dti_clock_soon(DTI_POLL_MS);
+        if (pthread_cond_timedwait(&team->end, &team->mutex, &until) != ETIMEDOUT)
+            continue;
+        pthread_mutex_unlock(&team->mutex);
+        (void)dti_interrupted(); /* the members see the answer */
+        pthread_mutex_lock(&team->mutex);
+    }
     pthread_mutex_unlock(&team->mutex);
 }
 
@@ -243,22 +269,45 @@ static int start(struct dti_team *team)
     return error;
 }
 
-enum dti_status dti_team_new(struct dti_team **ret_team, size_t threads, enum dti_waiting waiting,
-                             bool pinned, struct dti_error *reterr)
+/* A team of `size` members with room for that many threads. */
+static enum dti_status make(struct dti_team **ret_team, size_t size, size_t threads,
+                            struct dti_error *reterr)
 {
-    if (threads < 1 || threads > DTI_THREADS_MAX)
-        return dti_fail(reterr, DTI_BUG, "a team cannot have %zu threads", threads);
+    if (size < 1 || size > DTI_THREADS_MAX)
+        return dti_fail(reterr, DTI_BUG, "a team cannot have %zu threads", size);
     struct dti_team *const team = dti_calloc(1, sizeof *team + threads * sizeof team->member[0]);
     if (!team)
-        return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
-    team->size = threads;
-    team->waiting = waiting;
+        return dti_no_memory(reterr);
+    team->size = size;
     pthread_mutex_init(&team->mutex, NULL);
     pthread_cond_init(&team->begin, NULL);
     pthread_cond_init(&team->end, NULL);
     atomic_init(&team->generation, 0);
     atomic_init(&team->finished, 0);
     atomic_init(&team->quit, false);
+    *ret_team = team;
+    return DTI_OK;
+}
+
+enum dti_status dti_team_new_with(struct dti_team **ret_team, dti_team_pool *run, void *context,
+                                  size_t width, struct dti_error *reterr)
+{
+    const enum dti_status status = make(ret_team, width, 0, reterr);
+    if (status == DTI_OK) {
+        (*ret_team)->pool = run;
+        (*ret_team)->pool_context = context;
+    }
+    return status;
+}
+
+enum dti_status dti_team_new(struct dti_team **ret_team, size_t threads, enum dti_waiting waiting,
+                             bool pinned, struct dti_error *reterr)
+{
+    struct dti_team *team;
+    const enum dti_status status = make(&team, threads, threads, reterr);
+    if (status != DTI_OK)
+        return status;
+    team->waiting = waiting;
     team->cpus = pinned ? list_new() : NULL;
     if (team->cpus)
         pin(team->cpus, pthread_self(), 0);
@@ -268,7 +317,7 @@ enum dti_status dti_team_new(struct dti_team **ret_team, size_t threads, enum dt
         dti_team_free(team);
         return dti_fail(reterr, DTI_UNAVAILABLE,
                         "only %zu of %zu threads could be started (%s); use fewer", had, threads,
-                        strerror(error));
+                        dti_errno_text(error));
     }
     *ret_team = team;
     return DTI_OK;
@@ -298,6 +347,13 @@ size_t dti_team_size(const struct dti_team *team)
 
 void dti_team_run(struct dti_team *team, team_job *job, void *context)
 {
+    team->call = dti_call_current();
+    if (team->pool && team->size > 1) {
+        team->job = job;
+        team->context = context;
+        team->pool(team->pool_context, work, team, team->size);
+        return;
+    }
     if (team->size > 1) {
         team->job = job;
         team->context = context;

@@ -11,6 +11,12 @@
 
 struct dti_team;
 
+/* A pool of threads that the caller brings: calls task(argument, i) once for each i < count, in any
+ * threads and order, several at a time or one after another, and returns when all have returned.
+ * Its threads need 1 MiB of stack. */
+typedef void dti_team_pool(void *context, void (*task)(void *argument, size_t i), void *argument,
+                           size_t count);
+
 enum dti_waiting {
     DTI_WAIT_SLEEP, /* idle threads sleep */
     DTI_WAIT_SPIN,  /* idle threads spin: for measurements */
@@ -26,10 +32,17 @@ size_t dti_cpu_count(void);
  * Fails with DTI_UNAVAILABLE if threads cannot be started. */
 enum dti_status dti_team_new(struct dti_team **ret_team, size_t threads, enum dti_waiting waiting,
                              bool pin, struct dti_error *reterr);
+/* A team without threads of its own: its jobs run in the caller's pool. width: how many tasks a job
+ * is divided into, 1 to DTI_THREADS_MAX. If no task runs in the thread that called, a cancelled
+ * call ends only between two jobs. */
+enum dti_status dti_team_new_with(struct dti_team **ret_team, dti_team_pool *run, void *context,
+                                  size_t width, struct dti_error *reterr);
 void dti_team_free(struct dti_team *team); /* NULL is fine */
 size_t dti_team_size(const struct dti_team *team);
 
-/* Runs job(context, member, size) once in every member; returns when all have returned. */
+/* Runs job(context, member, size) once in every member, for the current call (caller.h); returns
+ * when all have returned. Members may run one after another, in any order: none waits for another
+ * one that has not begun. */
 void dti_team_run(struct dti_team *team, void (*job)(void *context, size_t member, size_t size),
                   void *context);
 

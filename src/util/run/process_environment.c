@@ -5,14 +5,14 @@
 
 #include <stdlib.h>
 
-static bool is_read;
+#include "util/run/caller.h"
 
 void dti_environment_use(bool use)
 {
-    is_read = use;
+    dti_caller_current()->reads_environment = use;
 }
 
 const char *dti_environment(const char *name)
 {
-    return is_read ? getenv(name) : NULL;
+    return dti_caller_current()->reads_environment ? getenv(name) : NULL;
 }

@@ -7,7 +7,8 @@
 
 #include <stdbool.h>
 
-/* Enables or disables reads of the process's environment. Call before any thread is started. */
+/* Enables or disables reads of the process's environment by the current caller; at first disabled.
+ * Call before any thread is started. */
 void dti_environment_use(bool use);
 
 /* The value of a variable, with the lifetime of getenv()'s result; NULL if it is not set or

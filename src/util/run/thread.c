@@ -3,7 +3,8 @@
  * The one place that starts threads. */
 #include "util/run/thread.h"
 
-#include <signal.h>
+#include <errno.h>
+#include <time.h>
 
 int dti_thread_start(pthread_t *ret, size_t stack_bytes, void *(*main)(void *context),
                      void *context)
@@ -23,4 +24,28 @@ int dti_thread_start(pthread_t *ret, size_t stack_bytes, void *(*main)(void *con
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return error;
+}
+
+void dti_pipe_guard_begin(struct dti_pipe_guard *ret)
+{
+    sigset_t pipe, pending;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    sigemptyset(&pending);
+    (void)sigpending(&pending);
+    ret->was_pending = sigismember(&pending, SIGPIPE) == 1;
+    (void)pthread_sigmask(SIG_BLOCK, &pipe, &ret->before);
+}
+
+void dti_pipe_guard_end(const struct dti_pipe_guard *guard)
+{
+    const struct timespec now = {.tv_sec = 0};
+    const int error = errno;
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    if (!guard->was_pending)
+        (void)sigtimedwait(&pipe, NULL, &now);
+    (void)pthread_sigmask(SIG_SETMASK, &guard->before, NULL);
+    errno = error;
 }
