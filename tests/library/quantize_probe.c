@@ -3,7 +3,10 @@
  * Quantizes arrays for test_quantize.py with the library's public functions. A request is a line of
  * words "key=value" (the members of struct dti_quantize_spec) that ends with "bytes=N", and N bytes
  * of numbers (op=run) or of parts (op=back). The answer is a line, and the bytes of the parts
- * or numbers in order. */
+ * or numbers in order.
+ *
+ * quantize_probe [THREADS [LEVEL [bad]]]: `bad` for a context whose allocator may fail and whose
+ * calls may be cancelled; with one thread. */
 #include <dtinfo.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,6 +46,38 @@ static void read_request(char *line, struct request *ret)
         ret->keys[ret->count] = word;
         ret->values[ret->count++] = sign + 1;
     }
+}
+
+/* What a request with fail=N or cancel=1 does to the context. */
+struct trouble {
+    bool fails, cancels;
+    uint64_t left; /* allocations before the one that fails */
+    long blocks;   /* that were not freed */
+};
+
+static void *allocate_badly(void *context, void *block, size_t size, size_t alignment)
+{
+    struct trouble *const trouble = context;
+    void *made = NULL;
+    if (size == 0) {
+        trouble->blocks -= block != NULL;
+        free(block);
+        return NULL;
+    }
+    if (trouble->fails && trouble->left-- == 0)
+        return NULL;
+    if (alignment == 0)
+        made = realloc(block, size);
+    else if (posix_memalign(&made, alignment, size) != 0)
+        made = NULL;
+    trouble->blocks += !block && made;
+    return made;
+}
+
+static bool is_cancelled(void *context)
+{
+    const struct trouble *const trouble = context;
+    return trouble->cancels;
 }
 
 /* Memory at an odd address if the request wants that. */
@@ -289,7 +324,8 @@ static void list_blocks(void)
                info.scale ? dti_format_name(info.scale) : "-");
 }
 
-static void answer(struct dti_context *context, const struct request *request)
+static void answer(struct dti_context *context, struct trouble *trouble,
+                   const struct request *request)
 {
     uint64_t shape[16];
     struct dti_quantize_spec spec;
@@ -302,10 +338,14 @@ static void answer(struct dti_context *context, const struct request *request)
     read_spec(request, shape, &spec);
     enum dti_status status =
         dti_format_find(context, name ? name : "fp32", &spec.number, NULL, &error);
+    const long blocks = trouble->blocks;
     if (status == DTI_OK) {
         dti_format_describe(spec.number, &format);
         if (!name)
             spec.number = NULL;
+        trouble->fails = get(request, "fail") != NULL;
+        trouble->left = number(request, "fail");
+        trouble->cancels = number(request, "cancel") != 0;
         status = dti_quantizer_new(&quantizer, context, &spec, &error);
     }
     if (status == DTI_OK)
@@ -315,6 +355,11 @@ static void answer(struct dti_context *context, const struct request *request)
     if (!read)
         skip(given);
     dti_quantizer_free(quantizer);
+    trouble->fails = trouble->cancels = false;
+    if (get(request, "fail") && trouble->blocks != blocks) {
+        fprintf(stderr, "%ld blocks were not freed\n", trouble->blocks - blocks);
+        exit(1);
+    }
 }
 
 int main(int count, char **arguments)
@@ -322,10 +367,16 @@ int main(int count, char **arguments)
     char line[LINE];
     struct dti_error error;
     struct dti_context *context = NULL;
+    struct trouble trouble = {.fails = false};
+    const bool bad = count > 3;
     const struct dti_context_options options = {
         .size = sizeof options,
+        .allocate = bad ? allocate_badly : NULL,
+        .allocate_context = &trouble,
+        .interrupted = bad ? is_cancelled : NULL,
+        .interrupted_context = &trouble,
         .threads = count > 1 ? (size_t)strtoul(arguments[1], NULL, 10) : 0,
-        .cpu_level = count > 2 ? arguments[2] : NULL};
+        .cpu_level = count > 2 && arguments[2][0] != '\0' ? arguments[2] : NULL};
     if (dti_context_new(&context, &options, &error) != DTI_OK) {
         fprintf(stderr, "%s\n", error.text);
         return error.status == DTI_UNAVAILABLE ? 77 : 1;
@@ -339,7 +390,7 @@ int main(int count, char **arguments)
         if (strcmp(op, "list") == 0)
             list_blocks();
         else
-            answer(context, &request);
+            answer(context, &trouble, &request);
         (void)fflush(stdout);
     }
     dti_context_free(context);

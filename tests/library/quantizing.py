@@ -38,8 +38,8 @@ class Answer:
 class Probe:
     """One process for many requests."""
 
-    def __init__(self, path, threads=1, level=None):
-        self.process = subprocess.Popen([path, str(threads)] + ([level] if level else []), stdin=subprocess.PIPE,
+    def __init__(self, path, threads=1, level="", bad=False):
+        self.process = subprocess.Popen([path, str(threads), level] + (["bad"] if bad else []), stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE)
 
     def ask(self, op, data, **words):

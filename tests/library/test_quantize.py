@@ -687,12 +687,38 @@ def errors_part(probe):
     TALLY.part("what is refused")
 
 
+def trouble_part(path):
+    """Memory that runs out at each allocation in turn, and calls that are cancelled."""
+    probe = Probe(path, 1, "", True)
+    probe.run("int3", np.ones(8, np.float32))       # a context keeps formats that are no rows of the table
+    x = np.ones((8, 256), np.float32)
+    for name, words in CASES + [("int8", {"offset": 1}), ("nf4", {"nested": True, "offset": 1}), ("int3", {})]:
+        for count in range(100):
+            try:
+                probe.run(name, x, fail=count, **words)
+                break
+            except Failed as failed:
+                TALLY.check(f"{name} {words} without memory {count}: {failed}", failed.code, "no_memory")
+        TALLY.check(f"{name} {words}: allocations", 0 < count < 99, True)
+    large = np.ones((16384, 1024), np.float32)          # the caller is asked after 20 ms
+    for name, words in (("uint4", {"block": 4}), ("q4_k", {})):
+        try:
+            probe.run(name, large, cancel=1, back=0, report=0, **words)
+            TALLY.check(f"{name} {words} is cancelled", "it was not", "")
+        except Failed as failed:
+            TALLY.check(f"{name} {words} is cancelled", failed.code, "cancelled")
+        probe.run(name, x, **words)
+    probe.close()
+    TALLY.part("memory and cancellation")
+
+
 def main():
     np.seterr(all="ignore")
     rng = np.random.default_rng(33)
     probe = Probe(ARGUMENTS[0], 2)
     errors_part(probe)
     empty_part(probe)
+    trouble_part(ARGUMENTS[0])
     onnx_part(probe, rng)
     torch_part(probe, rng)
     ml_dtypes_part(probe, rng)
