@@ -181,17 +181,16 @@ static enum dti_status measure(const struct request *request, const struct dti_q
                                uint64_t elements, struct dti_error *error)
 {
     double best[2] = {1e9, 1e9};
-    for (uint64_t i = 0; i < number(request, "repeat"); i++) {
+    for (uint64_t i = 0; i < 2 * number(request, "repeat"); i++) {
+        const bool forth = i < number(request, "repeat");
         const double start = now();
-        enum dti_status status = dti_quantizer_run(quantizer, numbers, parts, NULL, error);
-        const double middle = now();
-        if (status == DTI_OK)
-            status = dti_quantizer_back(quantizer, parts, back, error);
-        const double end = now();
+        const enum dti_status status =
+            forth ? dti_quantizer_run(quantizer, numbers, parts, NULL, error)
+                  : dti_quantizer_back(quantizer, parts, back, error);
+        const double time = now() - start;
         if (status != DTI_OK)
             return status;
-        best[0] = middle - start < best[0] ? middle - start : best[0];
-        best[1] = end - middle < best[1] ? end - middle : best[1];
+        best[!forth] = time < best[!forth] ? time : best[!forth];
     }
     if (number(request, "repeat") > 0)
         fprintf(stderr, "%.4f ns to codes, %.4f ns back\n", 1e9 * best[0] / (double)elements,
