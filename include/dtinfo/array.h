@@ -118,34 +118,36 @@ DTI_PUBLIC enum dti_status dti_array_compare(struct dti_context *context,
                                              struct dti_array_difference *ret,
                                              struct dti_error *reterr);
 
-/* An array of numbers: codes in native byte order, each in the smallest of 1, 2, 4 or 8 bytes that
- * holds it, row-major. */
+/* An array of numbers of a format that is not complex: unpacked codes in native byte order, as
+ * dti_caster_run() stores them with DTI_PACKING_BYTES, row-major. */
 enum { DTI_RANK_MAX = 8 };
 struct dti_operand {
     size_t size;      /* sizeof(struct dti_operand) */
-    const char *name; /* as the expression names it: "x" */
+    const char *name; /* as the expression names it, "x": letters, digits and _, no function's */
     const struct dti_format *format;
-    size_t rank;
+    size_t rank; /* 0: one number */
     uint64_t shape[DTI_RANK_MAX];
-    const void *codes;
+    const void *codes; /* may be NULL without elements */
 };
 
-/* How an expression is evaluated: in `format`, with one rounding for each literal and operation. */
+/* How an expression is evaluated: in `format`, with one rounding for each literal and operation.
+ * Zeros are the defaults of `dtinfo calc`. */
 struct dti_calc_spec {
-    size_t size; /* sizeof(struct dti_calc_spec) */
-    const struct dti_format *format;
-    const struct dti_operand *operands; /* each with its own size, all of operand_size bytes */
+    size_t size;                        /* sizeof(struct dti_calc_spec) */
+    const struct dti_format *format;    /* not complex */
+    const struct dti_operand *operands; /* each of operands[0].size bytes */
     size_t operand_count;
-    bool round_given;
+    bool round_given; /* false: to nearest even; division of integers truncates */
     enum dti_round round;
     enum dti_overflow overflow;
     enum dti_nan nan;
-    uint64_t seed;
+    uint64_t seed;                       /* of stochastic rounding, rand() and randn() */
     const struct dti_format *accumulate; /* reductions compute in it; NULL: in `format` */
-    const char *order; /* of sums: "sequential", "pairwise", "kahan"; NULL: sequential */
+    const char *order; /* of sums: "sequential", "pairwise", "blocked:16" or "kahan"; NULL:
+                          sequential */
     bool flush;        /* subnormal results become zero */
     bool fma;          /* a*b + c, dot and matmul round once */
-    bool truth;        /* also compute true values (needs libmpfr for functions) */
+    bool truth;        /* also compute true values, of up to 2^22 elements (needs libmpfr) */
 };
 
 /* A result; free it with dti_calc_free(). */
@@ -155,22 +157,28 @@ struct dti_calc_output {
     size_t rank;
     uint64_t shape[DTI_RANK_MAX];
     size_t count;
-    void *codes;
-    uint64_t roundings;
+    void *codes;        /* as in an operand; not NULL */
+    uint64_t roundings; /* over all elements and operations; of these: */
     uint64_t overflows, nans, divisions_by_zero, to_zero, subnormals, absorbed, cancellations;
-    char *first; /* what went wrong first, in words: "256 + 1 = 256 (spacing 2)"; NULL: nothing */
-    bool has_truth;      /* with truth: */
+    unsigned flags; /* enum dti_flag, over all operations */
+    char *first; /* what went wrong first: "absorbed: 256 + 1 = 256 (spacing 2)"; NULL: nothing */
+    bool has_truth;      /* true values were computed: */
     uint64_t different;  /* results that differ from their true value */
-    double max_relative; /* the largest relative error */
+    size_t worst;        /* the element with the largest relative error, */
+    double max_relative; /* and its magnitude; infinite where one of the two is no number or zero */
+    char *worst_truth;   /* the true value there: "1/3", or 30 digits; NULL if there is none */
 };
 /* Evaluates an expression in the language of `dtinfo calc` (operators, functions, sums, matmul
- * ...), in which operands are names. Files are not read. Fails with DTI_BAD_VALUE, which quotes the
- * place; DTI_WRONG_KIND; DTI_UNAVAILABLE (a function needs libmpfr); DTI_CANCELLED; DTI_NO_MEMORY.
- */
+ * ...; `man dtinfo-calc`), in which operands are names. Files are not read. `length` bytes, or up
+ * to the NUL for SIZE_MAX; ret->size is set by the caller. An overflow and the like is no failure.
+ * Fails with DTI_BAD_VALUE, which quotes the place; DTI_USAGE (a name that an expression cannot
+ * contain; an enumerator out of range); DTI_WRONG_KIND (a complex format, an accumulator without
+ * fractions); DTI_UNAVAILABLE (a function needs libmpfr); DTI_CANCELLED; DTI_NO_MEMORY. */
 DTI_PUBLIC enum dti_status dti_calc_evaluate(struct dti_context *context, const char *expression,
                                              size_t length, const struct dti_calc_spec *spec,
                                              struct dti_calc_output *ret, struct dti_error *reterr);
-DTI_PUBLIC void dti_calc_free(struct dti_context *context, struct dti_calc_output *answer);
+/* Frees the texts and codes of a result; NULL and a zeroed one are fine. */
+DTI_PUBLIC void dti_calc_free(struct dti_context *context, struct dti_calc_output *output);
 
 #ifdef __cplusplus
 }

@@ -54,6 +54,11 @@ unsigned dti_calc_code_bytes(const struct dti_format *format); /* 1, 2, 4 or 8 *
 struct dti_calc_tree;
 enum dti_status dti_calc_parse(struct dti_calc_tree **ret, const char *text, size_t length,
                                struct dti_error *reterr);
+/* The same for an expression in which some names, NULL after the last, stand for arrays that
+ * options.load reads by these names; files are refused. Fails with DTI_USAGE for a name that no
+ * expression can contain, that has a meaning of its own, or that is given twice. */
+enum dti_status dti_calc_parse_bound(struct dti_calc_tree **ret, const char *text, size_t length,
+                                     const char *const *names, struct dti_error *reterr);
 void dti_calc_tree_free(struct dti_calc_tree *tree);
 
 /* Semantics that the rows of calc_operations.def leave open:
@@ -80,6 +85,15 @@ enum dti_calc_order {
     DTI_CALC_BLOCKED,    /* blocks of `block` elements sequentially, then their sums */
     DTI_CALC_KAHAN,      /* sequential with Kahan's compensation */
 };
+/* Reads "sequential", "pairwise", "kahan" or "blocked:16"; false if it is not one of them. */
+bool dti_calc_order_read(const char *text, enum dti_calc_order *ret_order, uint64_t *ret_block);
+
+/* Whether sums of floats would be truncated at every step. */
+static inline bool dti_calc_drops_fractions(const struct dti_format *format,
+                                            const struct dti_format *accumulate)
+{
+    return dti_format_is_float(format) && !dti_format_is_float(accumulate);
+}
 
 enum {
     DTI_CALC_ELEMENTS_MAX = 1 << 28, /* elements of all live arrays together, */

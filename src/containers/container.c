@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "containers/containers.h"
+#include "io/input_memory.h"
 #include "io/net/remote.h"
 #include "util/run/allocate.h"
 #include "util/text/ascii.h"
@@ -381,6 +382,7 @@ static enum dti_status open_path(struct dti_container_whole *whole,
     struct dti_container *const container = &whole->container;
     struct dti_input input;
     enum dti_status status = DTI_OK;
+    container->alone = strcmp(container->path, "-") == 0;
     if (dti_is_hub_model(container->path))
         status = dti_hub_choose(container, &whole->pool, reterr);
     if (status != DTI_OK)
@@ -388,9 +390,8 @@ static enum dti_status open_path(struct dti_container_whole *whole,
     status = dti_input_open_file(&input, container->path, reterr);
     if (status != DTI_OK) {
         enum dti_input_kind kind;
-        if (status == DTI_NO_MEMORY || (options && options->raw) ||
-            strcmp(container->path, "-") == 0 || dti_input_find(container->path, &kind) != 0 ||
-            kind != DTI_INPUT_FOLDER)
+        if (status == DTI_NO_MEMORY || (options && options->raw) || container->alone ||
+            dti_input_find(container->path, &kind) != 0 || kind != DTI_INPUT_FOLDER)
             return status;
         container->kind = DTI_CONTAINER_SHARDED;
         return dti_container_read(container, &whole->pool, options, reterr);
@@ -422,54 +423,41 @@ enum dti_status dti_container_open(struct dti_container **ret, const char *path,
     return status;
 }
 
-static enum dti_status read_bytes(const struct dti_input *input, void *buffer, size_t size,
-                                  uint64_t offset, struct dti_error *reterr)
+enum dti_status dti_container_open_input(struct dti_container **ret, struct dti_input *input,
+                                         const struct dti_container_options *options,
+                                         struct dti_error *reterr)
 {
-    if (offset > input->size || size > input->size - offset)
-        return dti_fail(reterr, DTI_BUG, "bytes in memory end before byte %llu",
-                        (unsigned long long)offset);
-    memcpy(buffer, (const char *)input->remote + offset, size);
-    return DTI_OK;
-}
-
-static void close_bytes(struct dti_input *input)
-{
-    dti_free(input->remote);
-    *input = (struct dti_input){.fd = -1};
-}
-
-enum dti_status dti_container_open_bytes(struct dti_container **ret, const char *path,
-                                         const char *bytes, size_t size, struct dti_error *reterr)
-{
-    static const struct dti_input_source source = {.read_at = read_bytes, .close = close_bytes};
     struct dti_container_whole *const whole = dti_calloc(1, sizeof *whole);
-    char *const copy = dti_malloc(size + 1);
     struct dti_container_file *const file =
         whole ? dti_pool_alloc(&whole->pool, sizeof *file) : NULL;
-    if (!whole || !copy || !file) {
-        dti_free(copy);
+    if (!file) {
+        dti_input_close(input);
         dti_container_free(whole ? &whole->container : NULL);
         return dti_no_memory(reterr);
     }
-    memcpy(copy, bytes, size);
-    *file = (struct dti_container_file){
-        .path = path,
-        .input = {.name = path,
-                  .fd = -1,
-                  .seekable = true,
-                  .size = size,
-                  .source = &source,
-                  .remote = copy},
-    };
-    whole->container.path = path;
+    *file = (struct dti_container_file){.path = input->name, .input = *input};
+    whole->container.path = input->name;
+    whole->container.alone = true;
     whole->container.files = file;
     whole->container.file_count = 1;
-    const enum dti_status status = open_file(whole, NULL, reterr);
+    const enum dti_status status = open_file(whole, options, reterr);
     if (status != DTI_OK)
         dti_container_free(&whole->container);
     else
         *ret = &whole->container;
     return status;
+}
+
+enum dti_status dti_container_open_bytes(struct dti_container **ret, const char *path,
+                                         const char *bytes, size_t size, struct dti_error *reterr)
+{
+    struct dti_input input;
+    char *const copy = dti_malloc(size + 1);
+    if (!copy)
+        return dti_no_memory(reterr);
+    memcpy(copy, bytes, size);
+    dti_input_of_bytes(&input, copy, size, path, true);
+    return dti_container_open_input(ret, &input, NULL, reterr);
 }
 
 const struct dti_note *dti_container_hub_note(const struct dti_container *container)

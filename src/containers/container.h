@@ -182,7 +182,8 @@ struct dti_container {
     enum dti_container_kind kind;
     const char *version; /* "2.0" for npy, "3" for GGUF; NULL if the format has none */
     const char *path;    /* as given */
-    const char *index;   /* sharded: name of the index in its folder, NULL if there is none */
+    bool alone; /* from memory, a descriptor or standard input: no other file is opened by name */
+    const char *index; /* sharded: name of the index in its folder, NULL if there is none */
     struct dti_container_file index_file; /* the open index; path is NULL without one */
     size_t file_count; /* 1, or the number of shards (sorted by name) or of parts (in order) */
     struct dti_container_file *files;
@@ -223,8 +224,13 @@ struct dti_container_options {
 enum dti_status dti_container_open(struct dti_container **ret, const char *path,
                                    const struct dti_container_options *options,
                                    struct dti_error *reterr);
-/* The same for bytes in memory, which are copied. path: its name in messages, which must live as
- * long. */
+/* The same for an input that is open, which belongs to the container then, and is closed after a
+ * failure too. Its name is that of messages alone and must live as long: no other file is opened,
+ * so that an index, a part of a split model and external data are refused. */
+enum dti_status dti_container_open_input(struct dti_container **ret, struct dti_input *input,
+                                         const struct dti_container_options *options,
+                                         struct dti_error *reterr);
+/* The same for bytes in memory, which are copied. */
 enum dti_status dti_container_open_bytes(struct dti_container **ret, const char *path,
                                          const char *bytes, size_t size, struct dti_error *reterr);
 void dti_container_free(struct dti_container *container); /* closes the files; NULL is allowed */

@@ -67,9 +67,17 @@ static enum dti_status fill(struct dti_context *context, const struct dti_contex
     context->threads = options->threads > 0 ? options->threads : dti_cpu_count();
     if (context->threads > DTI_THREADS_MAX)
         context->threads = DTI_THREADS_MAX;
-    context->run_tasks = options->run_tasks;
-    context->run_tasks_context = options->run_tasks_context;
     return pthread_mutex_init(&context->lock, NULL) == 0 ? DTI_OK : dti_no_memory(reterr);
+}
+
+struct dti_caller dti_context_caller(const struct dti_context *context)
+{
+    return (struct dti_caller){.allocate = context->caller.allocate,
+                               .allocate_context = context->caller.allocate_context,
+                               .interrupted = context->caller.interrupted,
+                               .interrupted_context = context->caller.interrupted_context,
+                               .pool = context->caller.pool,
+                               .pool_context = context->caller.pool_context};
 }
 
 /* A block that is made or freed when the context is not there. */
@@ -95,7 +103,9 @@ enum dti_status dti_context_new(struct dti_context **ret, const struct dti_conte
     struct dti_caller caller = {.allocate = taken.allocate,
                                 .allocate_context = taken.allocate_context,
                                 .interrupted = taken.interrupted,
-                                .interrupted_context = taken.interrupted_context};
+                                .interrupted_context = taken.interrupted_context,
+                                .pool = taken.run_tasks,
+                                .pool_context = taken.run_tasks_context};
     struct dti_context *const context = reallocate(&caller, NULL);
     if (!context)
         return dti_no_memory(reterr);
@@ -124,8 +134,7 @@ void dti_context_free(struct dti_context *context)
     (void)pthread_mutex_destroy(&context->lock);
     dti_call_end(&call);
     dti_caller_end(&context->caller);
-    struct dti_caller caller = {.allocate = context->caller.allocate,
-                                .allocate_context = context->caller.allocate_context};
+    struct dti_caller caller = dti_context_caller(context);
     (void)reallocate(&caller, context);
 }
 
@@ -145,11 +154,7 @@ struct dti_team *dti_context_borrow_team(struct dti_context *context)
     (void)pthread_mutex_lock(&context->lock);
     if (context->threads > 1 && !context->team_in_use) {
         if (!context->team)
-            (void)(context->run_tasks
-                       ? dti_team_new_with(&context->team, context->run_tasks,
-                                           context->run_tasks_context, context->threads, NULL)
-                       : dti_team_new(&context->team, context->threads, DTI_WAIT_SLEEP, false,
-                                      NULL));
+            (void)dti_team_new(&context->team, context->threads, DTI_WAIT_SLEEP, false, NULL);
         team = context->team;
         context->team_in_use = team != NULL;
     }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The names of operations and events. */
+#include <string.h>
+
 #include "calc/evaluate/evaluate.h"
 #include "util/text/ascii.h"
 
@@ -52,4 +54,31 @@ const char *dti_calc_event_name(enum dti_calc_event_kind kind)
         [DTI_CALC_CANCELLATION] = "cancellation",
     };
     return names[kind];
+}
+
+bool dti_calc_order_read(const char *text, enum dti_calc_order *ret_order, uint64_t *ret_block)
+{
+    static const char *const names[] = {
+        [DTI_CALC_SEQUENTIAL] = "sequential",
+        [DTI_CALC_PAIRWISE] = "pairwise",
+        [DTI_CALC_BLOCKED] = "blocked",
+        [DTI_CALC_KAHAN] = "kahan",
+    };
+    const size_t length = strcspn(text, ":");
+    enum dti_calc_order order = 0;
+    while (order <= DTI_CALC_KAHAN &&
+           !(strlen(names[order]) == length && dti_ascii_equal_start(names[order], text, length)))
+        order++;
+    if (order > DTI_CALC_KAHAN || (text[length] == ':') != (order == DTI_CALC_BLOCKED))
+        return false;
+    uint64_t block = 0;
+    const char *digit = text + length + (text[length] == ':');
+    for (; dti_ascii_digit(*digit) && block < UINT32_MAX; digit++)
+        block = 10 * block + (uint64_t)(*digit - '0');
+    if (*digit != '\0' || (order == DTI_CALC_BLOCKED && block == 0))
+        return false;
+    *ret_order = order;
+    if (order == DTI_CALC_BLOCKED)
+        *ret_block = block;
+    return true;
 }

@@ -31,7 +31,7 @@ enum {
 
 enum dti_calc_node_kind {
     DTI_NODE_NUMBER,
-    DTI_NODE_FILE, /* @path:tensor */
+    DTI_NODE_FILE, /* @path:tensor, or the name of an array of the caller */
     DTI_NODE_LIST, /* [a, b]: numbers, or lists of equal length */
     DTI_NODE_CALL, /* an operation on its children */
     DTI_NODE_CAST, /* to or from the dtype that a composite computes in; the latter represents
@@ -47,7 +47,7 @@ struct dti_calc_node {
     size_t within;       /* 1 + the composite's node if this node is part of its body; else 0 */
     int64_t power;       /* of POWER */
     struct dti_number *number; /* NUMBER */
-    char *path, *tensor;       /* FILE; tensor may be NULL */
+    char *path, *tensor;       /* FILE; tensor may be NULL; path is the name of an array */
 };
 
 struct dti_calc_tree {

@@ -268,6 +268,42 @@ static enum dti_status parse_call(struct dti_builder *b, size_t start, size_t le
                     b->reader.last_end, ret);
 }
 
+/* Adds the node of a file or an array, and takes the texts. */
+static enum dti_status add_file(struct dti_builder *b, char *path, char *tensor, size_t start,
+                                size_t end, size_t *ret)
+{
+    const enum dti_status status =
+        path ? add_node(b, DTI_NODE_FILE, DTI_CALC_OP_COUNT, NULL, 0, start, end, ret)
+             : dti_no_memory(b->error);
+    if (status != DTI_OK) {
+        dti_free(path);
+        dti_free(tensor);
+        return status;
+    }
+    b->tree->nodes[*ret].path = path;
+    b->tree->nodes[*ret].tensor = tensor;
+    return DTI_OK;
+}
+
+/* The first use of the name of an array; later ones find the node. */
+static enum dti_status add_bound(struct dti_builder *b, const char *name, size_t start,
+                                 size_t length, size_t *ret)
+{
+    const enum dti_status status = add_file(b, dti_strdup(name), NULL, start, start + length, ret);
+    return status == DTI_OK ? add_name(b, name, length, *ret) : status;
+}
+
+/* The caller's name for an array, outside of composites; NULL if there is none. */
+static const char *find_bound(const struct dti_builder *b, const char *name, size_t length)
+{
+    const char *const *at = b->name_base == 0 ? b->bound : NULL;
+    for (; at && *at; at++) {
+        if (strlen(*at) == length && memcmp(*at, name, length) == 0)
+            return *at;
+    }
+    return NULL;
+}
+
 static enum dti_status parse_name(struct dti_builder *b, size_t *ret)
 {
     const size_t start = b->reader.start, length = b->reader.length;
@@ -287,6 +323,9 @@ static enum dti_status parse_name(struct dti_builder *b, size_t *ret)
             return DTI_OK;
         }
     }
+    const char *const bound = find_bound(b, name, length);
+    if (bound)
+        return add_bound(b, bound, start, length, ret);
     if (dti_calc_op_find(name, length, &op))
         return dti_fail_word(b->error, DTI_BAD_VALUE, name, length,
                              "'%s' is a function; write '%s(...)'", dti_calc_op_get(op)->name,
@@ -299,22 +338,18 @@ static enum dti_status parse_file(struct dti_builder *b, size_t *ret)
 {
     const size_t start = b->reader.start;
     char *path = NULL, *tensor = NULL;
-    size_t node = 0;
     enum dti_status status = dti_reader_path(&b->reader, "a path", &path, b->error);
     if (status == DTI_OK && b->reader.token == ':')
         status = dti_reader_path(&b->reader, "a tensor's name", &tensor, b->error);
+    if (status == DTI_OK && b->bound)
+        status = dti_fail_word(b->error, DTI_BAD_VALUE, path, strlen(path),
+                               "%s: files are not read here; give the array a name",
+                               DTI_QUOTED(path, strlen(path)));
     if (status == DTI_OK)
-        status = add_node(b, DTI_NODE_FILE, DTI_CALC_OP_COUNT, NULL, 0, start, b->reader.last_end,
-                          &node);
-    if (status != DTI_OK) {
-        dti_free(path);
-        dti_free(tensor);
-        return status;
-    }
-    b->tree->nodes[node].path = path;
-    b->tree->nodes[node].tensor = tensor;
-    *ret = node;
-    return DTI_OK;
+        return add_file(b, path, tensor, start, b->reader.last_end, ret);
+    dti_free(path);
+    dti_free(tensor);
+    return status;
 }
 
 static enum dti_status parse_list(struct dti_builder *b, size_t *ret)
@@ -495,10 +530,39 @@ static enum dti_status parse_body(struct dti_builder *b, size_t *ret)
     return status;
 }
 
-enum dti_status dti_calc_parse(struct dti_calc_tree **ret, const char *text, size_t length,
-                               struct dti_error *reterr)
+/* Whether an expression can contain a name, which must have no meaning of its own. */
+static bool is_free_name(const char *name)
 {
-    struct dti_builder b = {.error = reterr};
+    const size_t length = strlen(name);
+    enum dti_calc_op op;
+    struct dti_reader reader = {.source = name, .end = length};
+    return dti_reader_next(&reader, NULL) == DTI_OK && reader.token == DTI_TOKEN_NAME &&
+           reader.length == length && !dti_calc_op_find(name, length, &op) &&
+           !dti_builder_is_number(name, length);
+}
+
+static enum dti_status check_bound(const char *const *names, struct dti_error *reterr)
+{
+    for (const char *const *at = names; *at; at++) {
+        const size_t length = strlen(*at);
+        if (!is_free_name(*at))
+            return dti_fail_word(reterr, DTI_USAGE, *at, length,
+                                 "%s is no name for an array: letters, digits and _ are, unless "
+                                 "they mean something else",
+                                 DTI_QUOTED(*at, length));
+        for (const char *const *other = names; other < at; other++) {
+            if (strcmp(*other, *at) == 0)
+                return dti_fail_word(reterr, DTI_USAGE, *at, length, "two arrays have the name %s",
+                                     DTI_QUOTED(*at, length));
+        }
+    }
+    return DTI_OK;
+}
+
+static enum dti_status parse_tree(struct dti_calc_tree **ret, const char *text, size_t length,
+                                  const char *const *bound, struct dti_error *reterr)
+{
+    struct dti_builder b = {.error = reterr, .bound = bound};
     enum dti_status status = init(&b, text, length);
     if (status == DTI_OK)
         status = parse_body(&b, &b.tree->answer);
@@ -508,4 +572,17 @@ enum dti_status dti_calc_parse(struct dti_calc_tree **ret, const char *text, siz
         dti_calc_tree_free(b.tree);
     free_builder(&b);
     return status;
+}
+
+enum dti_status dti_calc_parse(struct dti_calc_tree **ret, const char *text, size_t length,
+                               struct dti_error *reterr)
+{
+    return parse_tree(ret, text, length, NULL, reterr);
+}
+
+enum dti_status dti_calc_parse_bound(struct dti_calc_tree **ret, const char *text, size_t length,
+                                     const char *const *names, struct dti_error *reterr)
+{
+    const enum dti_status status = check_bound(names, reterr);
+    return status == DTI_OK ? parse_tree(ret, text, length, names, reterr) : status;
 }

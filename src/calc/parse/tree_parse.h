@@ -43,6 +43,8 @@ struct dti_builder {
     size_t *pending; /* stack of children of unfinished nodes */
     size_t pending_count, pending_capacity;
     size_t node_capacity, child_capacity;
+    const char *const *bound; /* names of the caller's arrays, NULL after the last; NULL: there are
+                               * files instead */
     unsigned depth;
     size_t bodies[DTI_CALC_OP_COUNT]; /* start of each composite's body in tree->source */
 };

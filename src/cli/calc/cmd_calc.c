@@ -7,8 +7,8 @@
 
 #include "cli/calc/calc_job.h"
 #include "cli/shared/operand_kinds.h"
-#include "cli/shared/option_rows.h"
 #include "io/output.h"
+#include "requests/option_rows.h"
 #include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
@@ -85,36 +85,22 @@ static enum dti_status read_order(struct dti_calc_options *ret, const char *text
                                   struct dti_error *reterr)
 {
     const size_t length = strcspn(text, ":");
-    const struct dti_choice *const choice = dti_choice_find(order_choices, text, length);
-    const bool blocked = choice && choice->value == DTI_CALC_BLOCKED;
-    uint64_t block = 0;
-    const char *digit = text + length + (text[length] == ':');
-    if (choice && !blocked && text[length] == '\0') {
-        ret->order = (enum dti_calc_order)choice->value;
+    if (dti_calc_order_read(text, &ret->order, &ret->block))
         return DTI_OK;
-    }
-    for (; blocked && dti_ascii_digit(*digit) && block < UINT32_MAX; digit++)
-        block = 10 * block + (uint64_t)(*digit - '0');
-    if (blocked && *digit == '\0' && block > 0) {
-        ret->order = DTI_CALC_BLOCKED;
-        ret->block = block;
-        return DTI_OK;
-    }
     dti_fail_word(reterr, DTI_USAGE, text, strlen(text),
                   "--order takes sequential, pairwise, blocked:N (N from 1 on) or kahan; got %s",
                   DTI_QUOTED(text, strlen(text)));
-    if (!choice)
+    if (!dti_choice_find(order_choices, text, length))
         dti_choices_suggest(order_choices, text, length, reterr);
     return DTI_USAGE;
 }
 
-/* Sums of floats in integers would be truncated at every step. */
 static enum dti_status check_accumulator(const struct calc_job *job, struct dti_error *reterr)
 {
     const char *const name = job->options.accumulate.name;
     for (size_t i = 0; i < job->cast.target_count; i++) {
         const struct dti_format *const dtype = &job->cast.targets[i].dtype;
-        if (dti_format_is_float(dtype) && !dti_format_is_float(&job->options.accumulate))
+        if (dti_calc_drops_fractions(dtype, &job->options.accumulate))
             return dti_fail_word(reterr, DTI_WRONG_KIND, name, strlen(name),
                                  "--accumulate %s drops the fractions of %s; use a float dtype "
                                  "such as fp32",
@@ -363,7 +349,7 @@ static enum dti_status run_calc(const void *args_, char **operands, int count,
     policy.recipe.seed_given = false; /* --seed also seeds random numbers */
     enum dti_status status = check_operands(operands, count, reterr);
     if (status == DTI_OK)
-        status = dti_cast_job_init(&job.cast, &policy, cx, operands[count - 1], reterr);
+        status = dti_cast_job_init(&job.cast, &policy, &cx->asker, operands[count - 1], reterr);
     if (status != DTI_OK)
         return status;
     job.text = join(operands, count - 1);

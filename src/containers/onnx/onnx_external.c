@@ -143,6 +143,10 @@ static bool open_file(struct dti_onnx_reading *reading, struct dti_container_fil
     const struct dti_tensor *const tensor = &container->tensors[first];
     char name[DTI_QUOTE_SIZE];
     struct dti_error error = {.status = DTI_OK};
+    if (container->alone)
+        return dti_opening_refuse_of(
+            opening, (struct dti_subject){"tensor", tensor->name, tensor->name_length, false},
+            " is in another file; give the name of the model's file");
     *file = (struct dti_container_file){
         .path = join(opening, container->path, own->location, own->location_length)};
     if (!file->path)

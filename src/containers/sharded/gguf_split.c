@@ -288,7 +288,7 @@ static bool check_given(struct split_opening *work, const struct dti_gguf_part *
                                   "split.count of %" PRIu32,
                                   split[DTI_GGUF_SPLIT_NO].number, work->count);
     dti_gguf_part_suffix(suffix, (uint32_t)split[DTI_GGUF_SPLIT_NO].number, work->count);
-    if (strcmp(opening->container->path, "-") == 0)
+    if (opening->container->alone)
         return dti_opening_refuse(opening,
                                   ": it is one of %" PRIu32 " parts of a model, which are "
                                   "found by their names; give the name of its file",

@@ -247,7 +247,7 @@ static bool open_index(struct checkpoint_opening *work)
     char label[DTI_QUOTE_SIZE];
     opening->file = &container->index_file;
     opening->label = dti_input_label(&opening->file->input, label);
-    if (strcmp(container->path, "-") == 0)
+    if (container->alone)
         return dti_opening_refuse(
             opening, ": an index needs a file name, since its shards are in the same folder");
     const char *const name = opening->file->input.name;

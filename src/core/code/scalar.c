@@ -17,14 +17,15 @@ enum dti_round dti_cast_round(const struct dti_cast *cast, const struct dti_form
     return dti_format_is_float(dst) || cast->round_given ? cast->policy.round : DTI_ROUND_ZERO;
 }
 
-/* If the 128 leading bits of a number do not reach the low 64 bits of its integer part, replaces
- * the value by those bits and the fraction: not normalised, but wrapping gives the same result.
- * Returns false if that is not needed. */
+/* If the 128 leading bits of a number do not reach the low 64 bits of its integer part and the 32
+ * bits after the point that stochastic rounding needs, replaces the value by those bits and the
+ * fraction: not normalised, but wrapping gives the same result. Returns false if that is not
+ * needed. */
 static bool wrap(const struct dti_number *number, struct dti_value *value)
 {
     uint64_t bits;
     struct dti_value fraction;
-    if (!number || value->kind != DTI_CLASS_FINITE || value->exponent <= 127 ||
+    if (!number || value->kind != DTI_CLASS_FINITE || value->exponent < 96 ||
         !dti_number_low_bits(number, &bits, &fraction))
         return false;
     value->exponent = 63;
@@ -73,7 +74,8 @@ void dti_scalar_store(const struct dti_cast *cast, const struct dti_value *input
         struct dti_policy policy = cast->policy;
         policy.round = dti_cast_round(cast, to);
         policy.stream += stage < cast->via_count ? 2 * ((uint32_t)stage + 1) : 0;
-        if (policy.overflow == DTI_OVERFLOW_WRAP && stage == 0 && dti_format_is_integer(to))
+        if (policy.overflow == DTI_OVERFLOW_WRAP && stage == 0 && dti_format_is_integer(to) &&
+            to->kind != DTI_KIND_BOOL)
             wraps = wrap(number, &value);
         dti_encode(to, &value, &policy, index, &outcome);
         if (wraps && stage == 0)
@@ -106,7 +108,8 @@ static bool neighbour(const struct dti_format *dst, const struct dti_value *inpu
         *ret_code = outcome.code;
         return true;
     }
-    return dti_code_inf(dst, !up, ret_code);
+    /* a posit rounds nothing to zero, which is still the neighbour of what is smaller than all */
+    return dti_code_inf(dst, !up, ret_code) || dti_code_next(dst, outcome.code, up, ret_code);
 }
 
 /* Fast path: takes the stored number as one neighbour if the input lies between it and its

@@ -25,7 +25,8 @@ struct dti_cast {
 };
 
 /* The result. Neighbours: the numbers of dst that bracket the input (infinities count); if the
- * input is a number of dst, the next ones on either side. */
+ * input itself is stored, the next ones on either side. A number of dst that was lost on the way
+ * is both. */
 struct dti_scalar {
     struct dti_value input; /* the number as given */
     struct dti_value stored;

@@ -329,7 +329,7 @@ enum dti_status dti_quant_config_read(const struct dti_container *container,
 {
     enum dti_status status = DTI_OK;
     *ret = (struct dti_quant_config){.file = NULL};
-    if (container->file_count == 0 || strcmp(container->files[0].path, "-") == 0)
+    if (container->file_count == 0 || container->alone)
         return DTI_OK;
     const char *const first = container->files[0].path;
     const char *const slash = strrchr(first, '/');

@@ -23,6 +23,8 @@ static enum dti_status open_sibling(const struct dti_file_dequant *dequant, cons
                                     struct dti_container **ret, struct dti_error *reterr)
 {
     bool named;
+    if (dequant->container->alone)
+        return DTI_OK;
     char *const name =
         dti_path_sibling(dequant->container->path, dequant->container->kind, suffix, &named);
     if (!name)

@@ -39,19 +39,33 @@ static enum dti_status refuse(const struct dti_dequant_refusal *refusal, struct 
     return dti_fail_remedy(reterr, DTI_BAD_INPUT, remedy, "%s", refusal->text);
 }
 
-enum dti_status dti_logical_refuse(const struct dti_container *container,
-                                   const struct dti_tensor *tensor, struct dti_error *reterr)
+static const struct dti_dequant_refusal *broken(const struct dti_container *container,
+                                                const struct dti_tensor *tensor)
 {
     if (!container->stored)
-        return DTI_OK;
+        return NULL;
     const struct dti_file_dequant *const dequant = container->own;
     const size_t at = dequant->entries[tensor - container->tensors].tensor;
     const struct dti_dequant_refusal *const refusal = dequant->refused[at];
     const struct dti_onnx_weight *const weight = tensor->weight;
     if (weight && weight->problem) /* a problem of its nodes, which may derive several tensors from
                                     * it */
-        return DTI_OK;
-    return refusal && is_broken(refusal) ? refuse(refusal, reterr) : DTI_OK;
+        return NULL;
+    return refusal && is_broken(refusal) ? refusal : NULL;
+}
+
+enum dti_status dti_logical_refuse(const struct dti_container *container,
+                                   const struct dti_tensor *tensor, struct dti_error *reterr)
+{
+    const struct dti_dequant_refusal *const refusal = broken(container, tensor);
+    return refusal ? refuse(refusal, reterr) : DTI_OK;
+}
+
+const char *dti_logical_refusal(const struct dti_container *container,
+                                const struct dti_tensor *tensor)
+{
+    const struct dti_dequant_refusal *const refusal = broken(container, tensor);
+    return refusal ? refusal->text : NULL;
 }
 
 enum dti_status dti_logical_refuse_named(const struct dti_container *container, const char *name,
@@ -84,11 +98,9 @@ static bool may_be_quantized(const struct dti_container *container)
     return false;
 }
 
-enum dti_status dti_logical_open(struct dti_container **ret, const char *path,
-                                 const struct dti_logical_options *options,
-                                 struct dti_error *reterr)
+enum dti_status dti_logical_of(struct dti_container **ret, struct dti_container *container,
+                               const struct dti_logical_options *options, struct dti_error *reterr)
 {
-    struct dti_container *container = NULL;
     struct dti_file_dequant *dequant = NULL;
     struct dti_file_dequant_request request = {.bits = options->bits,
                                                .block = options->block,
@@ -97,9 +109,7 @@ enum dti_status dti_logical_open(struct dti_container **ret, const char *path,
                                                .level = options->level,
                                                .logical = true,
                                                .lint = options->lint};
-    enum dti_status status = dti_container_open(&container, path, options->open, reterr);
-    if (status != DTI_OK)
-        return status;
+    enum dti_status status = DTI_OK;
     if (options->open)
         request.open = *options->open;
     if (!options->raw && !dti_container_has(container->kind, DTI_TRAIT_BARE) &&
@@ -120,6 +130,15 @@ enum dti_status dti_logical_open(struct dti_container **ret, const char *path,
     (*ret)->stored = container;
     (*ret)->own = dequant;
     return DTI_OK;
+}
+
+enum dti_status dti_logical_open(struct dti_container **ret, const char *path,
+                                 const struct dti_logical_options *options,
+                                 struct dti_error *reterr)
+{
+    struct dti_container *container = NULL;
+    const enum dti_status status = dti_container_open(&container, path, options->open, reterr);
+    return status == DTI_OK ? dti_logical_of(ret, container, options, reterr) : status;
 }
 
 enum dti_status dti_logical_data(struct dti_container *container, size_t tensor,

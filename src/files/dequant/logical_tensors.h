@@ -28,7 +28,11 @@ struct dti_logical_options {
 enum dti_status dti_logical_open(struct dti_container **ret, const char *path,
                                  const struct dti_logical_options *options,
                                  struct dti_error *reterr);
-/* Frees what dti_logical_open() opened; NULL is fine. */
+/* The same for a container that is open (options->open has been used), which belongs to the result
+ * then, and is closed after a failure too. */
+enum dti_status dti_logical_of(struct dti_container **ret, struct dti_container *container,
+                               const struct dti_logical_options *options, struct dti_error *reterr);
+/* Frees what these opened; NULL is fine. */
 void dti_logical_close(struct dti_container *container);
 
 /* Where the elements of a tensor come from: as dti_file_dequant_data(). */
@@ -41,6 +45,9 @@ enum dti_status dti_logical_data(struct dti_container *container, size_t tensor,
  * codes that lack a part, parts that lack codes, and parts that do not fit. */
 enum dti_status dti_logical_refuse(const struct dti_container *container,
                                    const struct dti_tensor *tensor, struct dti_error *reterr);
+/* Why it fails; NULL: it does not. */
+const char *dti_logical_refusal(const struct dti_container *container,
+                                const struct dti_tensor *tensor);
 /* Same for a name that no tensor has, because it is that of the tensor before quantization.
  */
 enum dti_status dti_logical_refuse_named(const struct dti_container *container, const char *name,
