@@ -169,6 +169,7 @@ static void share_out(struct quant_work *work, struct dti_team *team, enum dti_s
 static void save_known(const struct dti_quant_scales *known, struct dti_quantized_array *array)
 {
     array->tensor_scale = known->tensor_scale;
+    array->offset = known->offset;
     if (known->count > 0)
         memcpy(array->scales, known->scale, known->count * sizeof(float));
     if (known->count > 0 && array->zero_points)

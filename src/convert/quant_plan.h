@@ -134,6 +134,7 @@ struct dti_quantized_array {
     /* affine only; NULL: not wanted (for groups only where dti_quant_run() allows it) */
     int32_t *zero_points;
     float tensor_scale;
+    float offset; /* nested: see dti_quant_scales; unused on the way back */
 };
 enum dti_status dti_quant_array(const struct dti_quant_plan *plan, struct dti_team *team,
                                 const void *numbers, struct dti_quantized_array *array,

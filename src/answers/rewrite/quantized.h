@@ -63,6 +63,10 @@ enum dti_quant_family {
     ROW(DTI_NV_FOUR_SIX, "four-six",                                        \
         "6 or 4, whichever has the smaller squared error (Four Over Six)")  \
     ROW(DTI_NV_UNROUNDED, "unrounded", "6, and codes by the scale before it is rounded")
+#define DTI_QUANT_PERS(ROW)                                        \
+    ROW(DTI_PER_TENSOR, "tensor", "one scale (the default)")       \
+    ROW(DTI_PER_CHANNEL, "channel", "one per index along an axis") \
+    ROW(DTI_PER_GROUP, "block", "one per block of neighbours")
 #define DTI_QUANT_ORDERS(ROW)                                               \
     ROW(DTI_BLOCK_LOW, "low", "the first in the lowest bits (the default)") \
     ROW(DTI_BLOCK_HIGH, "high", "the first in the highest bits")
@@ -71,6 +75,8 @@ enum dti_quant_family {
         "largest magnitude / 2688, with four-six / 1536 (the default)")                     \
     ROW(DTI_TENSOR_SCALE_OWN, "own", "auto, but tensors that loaders fuse do not share it") \
     ROW(DTI_TENSOR_SCALE_NONE, "none", "1: scales of blocks alone")
+
+enum { DTI_QUANT_GROUP_MAX = 65536 }; /* elements that share a scale */
 
 /* The rules, independent of the dtype. Zeros are the defaults. */
 struct dti_quant_rules {

@@ -47,6 +47,27 @@ struct dti_recipe {
     uint64_t head; /* rows of a head */
 };
 
+/* recipe_options.c: the options of quantization, by the names that they have in `dtinfo quant`.
+ * dashes: what stands before the names of options in errors: "--", or "". */
+/* The first given option of a list such as "min max scale", or NULL. */
+const char *dti_recipe_given(const struct dti_recipe *recipe, const char *names);
+/* Sets an option that has words. Fails with DTI_UNKNOWN_OPTION. */
+enum dti_status dti_recipe_set_word(struct dti_recipe *recipe, const char *name, const char *word,
+                                    struct dti_error *reterr);
+/* Fails with DTI_USAGE for options that exclude or need each other for every dtype. */
+enum dti_status dti_recipe_check(const struct dti_recipe *recipe, const char *dashes,
+                                 struct dti_error *reterr);
+/* The same for options that none of the targets takes, and for a range in the wrong order. */
+enum dti_status dti_recipe_fit(const struct dti_recipe *recipe,
+                               const struct dti_quant_target *targets, size_t count,
+                               const char *dashes, struct dti_error *reterr);
+/* The same for a range with a single end. what: "a file". */
+enum dti_status dti_recipe_fit_array(const struct dti_recipe *recipe, const char *what,
+                                     const char *dashes, struct dti_error *reterr);
+/* The same for blocks of GGUF; blocks: "block" has no effect either. */
+enum dti_status dti_recipe_fit_gguf(const struct dti_recipe *recipe, bool blocks,
+                                    const char *dashes, struct dti_error *reterr);
+
 /* Turns a recipe into a rewrite request, which points to its quantization, *target. The caller adds
  * the container and, for DTI_VERB_DEQUANT, the view. Only for DTI_VERB_CAST, DTI_VERB_QUANT and
  * DTI_VERB_DEQUANT. Fails as lookups do, with DTI_USAGE and DTI_BAD_VALUE. */

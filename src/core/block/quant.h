@@ -238,6 +238,9 @@ struct dti_quant_scheme {
     struct dti_affine_scale scale;
 };
 
+/* Whether zero points are stored: symmetric signed codes and floats have none. */
+bool dti_quant_has_zero_points(const struct dti_quant_scheme *scheme);
+
 /* Family NF: the numbers of all codes as fp32 codes; those of nf4 ascend. */
 extern const uint32_t dti_nf4_table[16], dti_bnb_fp4_table[16];
 const uint32_t *dti_block_table(const struct dti_block_format *format);

@@ -215,3 +215,11 @@ void dti_affine_choose(const struct dti_affine_recipe *recipe, uint32_t min, uin
     if (!real && recipe->symmetry == DTI_SYMMETRY_NONE)
         ret->zero_point = zero_point_of(recipe, min, ret->scale);
 }
+
+bool dti_quant_has_zero_points(const struct dti_quant_scheme *scheme)
+{
+    const enum dti_kind kind = scheme->affine.affine.code.kind;
+    return !scheme->block &&
+           (kind == DTI_KIND_UINT ||
+            (kind == DTI_KIND_INT && scheme->affine.symmetry == DTI_SYMMETRY_NONE));
+}

@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/gguf_coder.h"
 #include "files/dequant/dequant_parts.h"
-#include "files/rewrite/nvfp4_encoder.h"
 #include "files/rewrite/rewrite_parts.h"
-#include "kernels/gguf/gguf_kernel.h"
 #include "util/run/allocate.h"
 #include "util/run/memory_pool.h"
 
@@ -35,10 +34,8 @@ enum { SCRATCH = (sizeof(struct scratch) + LINE - 1) / LINE * LINE };
 struct encoder_source {
     struct dti_batch_source source;
     struct dti_gguf_encoder *encoder;
-    const struct dti_gguf_type *type;
-    dti_gguf_encode_fn *encode;
-    dti_gguf_decode_fn *decode;
-    struct dti_nvfp4_encoder *nv; /* instead of encode(); ready once opened; else NULL */
+    struct dti_gguf_coder coder;
+    struct dti_nvfp4_encoder *nv; /* the coder's, ready once opened; else NULL */
     const struct dti_plan *plan;  /* from the file's numbers to fp32 */
     size_t tensor;                /* index in the container */
     /* the source of its numbers, and the destination of their loss (or NULL): see
@@ -126,42 +123,13 @@ static enum dti_status read_numbers(const struct piece *piece, struct dti_error 
                       piece->window, (unsigned char *)piece->scratch + SCRATCH, reterr);
 }
 
-/* The index of the first NaN or infinity; count: there is none. */
-static size_t find_special(const float *x, size_t count)
-{
-    uint32_t any = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t bits;
-        memcpy(&bits, &x[i], sizeof bits);
-        any |= (bits & UINT32_C(0x7f800000)) + UINT32_C(0x00800000);
-    }
-    if (any >> 31 == 0)
-        return count;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t bits;
-        memcpy(&bits, &x[i], sizeof bits);
-        if ((bits & UINT32_C(0x7f800000)) == UINT32_C(0x7f800000))
-            return i;
-    }
-    return count;
-}
-
-static enum dti_status refuse(const struct piece *piece, size_t at, bool encoded,
+static enum dti_status refuse(const struct piece *piece, enum dti_gguf_coded coded, size_t at,
                               struct dti_error *reterr)
 {
     const struct encoder_source *const source = piece->source;
-    const unsigned long long element = piece->first + at;
     char place[DTI_TENSOR_PLACE];
     dti_tensor_place(source->encoder->rewrite->container, source->tensor, place);
-    if (encoded)
-        return dti_fail_remedy(reterr, DTI_NOT_REPRESENTABLE, DTI_REMEDY_TYPE_OR_KEEP,
-                               "%s: the block of element %llu needs a scale beyond fp16, which %s "
-                               "has no room for",
-                               place, element, source->type->word);
-    return dti_fail_remedy(reterr, DTI_NOT_REPRESENTABLE, DTI_REMEDY_TYPE_OR_KEEP,
-                           "%s: element %llu is NaN or infinite, or beyond fp32; %s has none of "
-                           "these",
-                           place, element, source->type->word);
+    return dti_gguf_refuse(source->coder.type, coded, place, piece->first + at, reterr);
 }
 
 /* Encodes to piece->scratch->blocks, and decodes again. */
@@ -169,20 +137,14 @@ static enum dti_status encode(const struct piece *piece, struct dti_error *reter
 {
     const struct encoder_source *const source = piece->source;
     struct scratch *const scratch = piece->scratch;
-    const size_t count = piece->count / source->type->elements;
+    size_t at;
     const enum dti_status status = read_numbers(piece, reterr);
     if (status != DTI_OK)
         return status;
-    size_t special = find_special(scratch->x, piece->count);
-    if (special < piece->count)
-        return refuse(piece, special, false, reterr);
-    if (source->nv)
-        dti_nvfp4_encode(source->nv, scratch->blocks, scratch->x, count, scratch->u.raw);
-    else
-        source->encode(scratch->blocks, scratch->x, count);
-    source->decode(scratch->u.back, scratch->blocks, count, source->nv ? source->nv->scale : 1);
-    special = find_special(scratch->u.back, piece->count);
-    return special < piece->count ? refuse(piece, special, true, reterr) : DTI_OK;
+    const enum dti_gguf_coded coded =
+        dti_gguf_code(&source->coder, scratch->blocks, scratch->x, piece->count, scratch->u.back,
+                      source->loss != NULL, &at);
+    return coded == DTI_GGUF_CODED ? DTI_OK : refuse(piece, coded, at, reterr);
 }
 
 static void count_loss(const struct piece *piece, size_t skip, struct dti_loss *loss)
@@ -208,7 +170,7 @@ static enum dti_status read_blocks(void *context, void *buffer, size_t size, uin
                                    struct dti_error *reterr)
 {
     struct encoder_source *const source = context;
-    const uint64_t tile = DTI_TILE / source->type->elements * source->type->bytes;
+    const uint64_t tile = DTI_TILE / source->coder.type->elements * source->coder.type->bytes;
     const uint64_t elements = source->encoder->rewrite->container->tensors[source->tensor].elements;
     struct piece piece = {.source = source, .window = window, .scratch = scratch};
     enum dti_status status = DTI_OK;
@@ -225,7 +187,8 @@ static enum dti_status read_blocks(void *context, void *buffer, size_t size, uin
         status = encode(&piece, reterr);
         if (status != DTI_OK)
             break;
-        const uint64_t end = at + piece.count / source->type->elements * source->type->bytes;
+        const uint64_t end =
+            at + piece.count / source->coder.type->elements * source->coder.type->bytes;
         const uint64_t from = at < offset ? offset : at;
         const uint64_t to = end < offset + size ? end : offset + size;
         memcpy((unsigned char *)buffer + (from - offset), piece.scratch->blocks + (from - at),
@@ -250,14 +213,12 @@ enum dti_status dti_gguf_encoder_add(struct dti_gguf_encoder *encoder, size_t at
     *source = (struct encoder_source){
         .source = {.read = read_blocks, .context = source},
         .encoder = encoder,
-        .type = tensor->type,
-        .encode = dti_gguf_find_encoder(tensor->type->blocks, rewrite->request.level),
-        .decode = dti_gguf_find(tensor->type->blocks, rewrite->request.level),
         .tensor = tensor->source,
         .plan = dti_dequant_scale_plan(rewrite->request.dequant, numbers->format, &numbers->layout),
     };
+    dti_gguf_coder_init(&source->coder, tensor->type, rewrite->request.level);
     if (tensor->type->blocks == DTI_GGUF_NVFP4) {
-        source->nv = dti_pool_alloc(&encoder->pool, sizeof *source->nv);
+        source->coder.nv = source->nv = dti_pool_alloc(&encoder->pool, sizeof *source->nv);
         if (!source->nv)
             return dti_no_memory(reterr);
     }
@@ -285,7 +246,8 @@ static enum dti_status find_amax(const struct encoder_source *source, struct scr
             break;
         kernel->run.range(scratch->x, piece.count, &range);
         if (range.nan > 0 || range.inf > 0)
-            status = refuse(&piece, find_special(scratch->x, piece.count), false, reterr);
+            status = refuse(&piece, DTI_GGUF_SPECIAL,
+                            dti_gguf_find_special(scratch->x, piece.count), reterr);
     }
     dti_window_free(&window);
     if (range.min > range.max)

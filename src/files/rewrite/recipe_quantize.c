@@ -14,16 +14,6 @@
 #include "util/run/allocate.h"
 #include "util/text/glob.h"
 
-/* Symmetric signed codes have no zero point, nor do floats. */
-static bool has_zero_points(const struct dti_quant_scheme *scheme)
-{
-    if (scheme->block)
-        return false;
-    const struct dti_affine_recipe *const recipe = &scheme->affine;
-    const enum dti_kind kind = recipe->affine.code.kind;
-    return kind == DTI_KIND_UINT || (kind == DTI_KIND_INT && recipe->symmetry == DTI_SYMMETRY_NONE);
-}
-
 static enum dti_status find_row(const struct dti_rewrite *rewrite, struct dti_quantize_form *form,
                                 struct dti_error *reterr)
 {
@@ -83,7 +73,7 @@ static enum dti_status begin(struct dti_rewrite *rewrite, struct dti_error *rete
     for (size_t i = 0; i <= rules && status == DTI_OK; i++) {
         struct dti_quantize_form *const form = &rewrite->forms[i];
         form->recipe = i < rules ? &request->quantize_rules[i].recipe : &rewrite->request.quantize;
-        form->zero_points = has_zero_points(&form->recipe->scheme);
+        form->zero_points = dti_quant_has_zero_points(&form->recipe->scheme);
         status = find_row(rewrite, form, reterr);
     }
     return status == DTI_OK ? find_fused(rewrite, reterr) : status;

@@ -23,12 +23,7 @@ static const struct dti_choice packing_choices[] = {DTI_QUANT_ORDERS(CHOICE){.na
 static const struct dti_choice tensor_scale_choices[] = {
     DTI_QUANT_TENSOR_SCALES(CHOICE){.name = NULL}};
 
-static const struct dti_choice per_choices[] = {
-    {"tensor", DTI_PER_TENSOR, "one scale (the default)"},
-    {"channel", DTI_PER_CHANNEL, "one per index along --axis"},
-    {"block", DTI_PER_GROUP, "one per --block N neighbours"},
-    {.name = NULL},
-};
+static const struct dti_choice per_choices[] = {DTI_QUANT_PERS(CHOICE){.name = NULL}};
 
 static const struct dti_choice event_choices[] = {
     {"clipped", DTI_QUANT_CLIPPED, "a number lies beyond the range of codes"},
@@ -86,7 +81,8 @@ const struct dti_option dti_quant_options[] = {
     DTI_ROW_FUSED(struct quant_args, recipe.fused, "files: in nvfp4, "),
     OPT_CHOICE(0, "per", struct quant_args, recipe.rules.per, recipe.per_given, "WHAT", per_choices,
                "integers and floats: what has a scale of its own"),
-    OPT_UINT(0, "block", struct quant_args, recipe.rules.block, recipe.block_given, 1, 65536, "N",
+    OPT_UINT(0, "block", struct quant_args, recipe.rules.block, recipe.block_given, 1,
+             DTI_QUANT_GROUP_MAX, "N",
              "integers and floats: one scale per N neighbours; with --dequant and to gguf: the "
              "block length",
              .matters = true),
@@ -144,119 +140,6 @@ const char *dti_quant_given(const struct quant_args *args, const char *names)
     return dti_option_given(dti_quant_options, args, names);
 }
 
-/* Options that exclude or need each other for every dtype. */
-static enum dti_status check_options(const struct quant_args *args, struct dti_error *reterr)
-{
-    const struct dti_recipe *const recipe = &args->recipe;
-    const struct dti_quant_rules *const rules = &recipe->rules;
-    const char *const like = dti_quant_given(args, "division symmetry");
-    const char *const range = dti_quant_given(args, "min max");
-    const char *const one = dti_quant_given(args, "scale min max");
-    const bool grouped = recipe->per_given ? rules->per == DTI_PER_GROUP : recipe->block_given;
-    const bool channels =
-        recipe->per_given ? rules->per == DTI_PER_CHANNEL : recipe->axis && !recipe->block_given;
-    if (rules->like == DTI_QUANT_LIKE_VLLM)
-        return dti_fail(reterr, DTI_USAGE,
-                        "--like vllm is for dequantizing; give --dequant, or leave it out");
-    if (recipe->quant_like_given && like)
-        return dti_fail(reterr, DTI_USAGE, "--like sets all rules; leave out --%s", like);
-    if (rules->symmetric && rules->affine)
-        return dti_fail(reterr, DTI_USAGE,
-                        "--symmetric and --affine exclude each other; give one of them");
-    if (recipe->symmetry_given && rules->affine)
-        return dti_fail(reterr, DTI_USAGE,
-                        "--symmetry is for symmetric quantization; leave out --affine");
-    if (recipe->scale && range)
-        return dti_fail(reterr, DTI_USAGE, "--scale and a range exclude each other; leave out --%s",
-                        range);
-    if (recipe->scale && rules->affine)
-        return dti_fail(reterr, DTI_USAGE, "with --scale, use --zero-point instead of --affine");
-    if (recipe->zero_point && !recipe->scale)
-        return dti_fail(reterr, DTI_USAGE,
-                        "--zero-point needs --scale; without it both are computed from the range");
-    if (recipe->zero_point && (rules->symmetric || recipe->symmetry_given))
-        return dti_fail(reterr, DTI_USAGE,
-                        "the zero point of symmetric quantization is in the middle; leave out "
-                        "--zero-point or --symmetric");
-    if (recipe->per_given && grouped && !recipe->block_given)
-        return dti_fail(reterr, DTI_USAGE, "--per block needs --block N, as in --block 128");
-    if (recipe->block_given && !grouped)
-        return dti_fail(reterr, DTI_USAGE, "--block makes scales per block; leave out --per %s",
-                        channels ? "channel" : "tensor");
-    if (recipe->per_given && rules->per == DTI_PER_TENSOR && recipe->axis)
-        return dti_fail(reterr, DTI_USAGE, "a single scale has no axis; leave out --axis or --per");
-    if (one && recipe->block_given)
-        return dti_fail(reterr, DTI_USAGE, "--%s is for the whole tensor; leave out --block", one);
-    if (one && channels)
-        return dti_fail(reterr, DTI_USAGE, "--%s is for the whole tensor; leave out %s", one,
-                        recipe->per_given ? "--per channel" : "--axis");
-    return DTI_OK;
-}
-
-/* Rejects an option that no target takes. */
-static enum dti_status fit_options(const struct quant_args *args,
-                                   const struct dti_quant_target *targets, size_t count,
-                                   struct dti_error *reterr)
-{
-    static const struct {
-        const char *options;
-        unsigned families; /* kinds of dtypes that accept the options */
-        const char *takers, *remedy;
-    } fits[] = {
-        {"min max scale block per", DTI_FAMILY_AFFINE, "integers and scaled floats",
-         "its blocks have their own scales"},
-        {"zero-point", DTI_FAMILY_INTEGER, "integers", "its zero point is always 0"},
-        {"symmetric symmetry affine", DTI_FAMILY_INTEGER, "integers", "leave it out"},
-        {"division", DTI_FAMILY_AFFINE | DTI_FAMILY_NV | DTI_FAMILY_NF,
-         "integers, scaled floats, nvfp4, nf4 and bnb_fp4", "the format defines the division"},
-        {"like", DTI_FAMILY_AFFINE | DTI_FAMILY_NV | DTI_FAMILY_NF,
-         "integers, scaled floats, nvfp4, nf4 and bnb_fp4", "leave it out"},
-        {"mx-scale", DTI_FAMILY_MX, "the MX formats", "leave it out"},
-        {"nv-scale", DTI_FAMILY_NV, "nvfp4", "leave it out"},
-        {"tensor-scale", DTI_FAMILY_NV, "nvfp4", "leave it out"},
-        {"fused", DTI_FAMILY_NV, "nvfp4", "leave it out"},
-    };
-    unsigned families = 0;
-    bool narrow = false, blocks = args->recipe.block_given;
-    for (size_t i = 0; i < count; i++) {
-        families |= dti_quant_family(&targets[i]);
-        narrow = narrow || targets[i].code.width < 8;
-        blocks = blocks || targets[i].scheme.block;
-    }
-    for (size_t i = 0; i < sizeof fits / sizeof *fits; i++) {
-        const char *const option = dti_quant_given(args, fits[i].options);
-        if (option && !(families & fits[i].families))
-            return dti_fail(reterr, DTI_USAGE, "--%s is for %s, not for %s; %s", option,
-                            fits[i].takers, targets[0].name, fits[i].remedy);
-    }
-    if (args->recipe.order_given && !narrow)
-        return dti_fail(reterr, DTI_USAGE,
-                        "--packing is for codes of less than 8 bits; %s has %u: leave it out",
-                        targets[0].name, (unsigned)targets[0].code.width);
-    if (args->recipe.pad && !blocks)
-        return dti_fail(reterr, DTI_USAGE, "--pad is for blocks; give --block N, or leave it out");
-    return DTI_OK;
-}
-
-/* Range ends in the wrong order; invalid numbers are reported where they are parsed. */
-static enum dti_status check_range(const struct dti_recipe *recipe, struct dti_error *reterr)
-{
-    const char *const texts[] = {recipe->min, recipe->max};
-    struct dti_value ends[2];
-    struct dti_error ignored;
-    for (size_t i = 0; i < 2; i++) {
-        if (!texts[i] || dti_value_parse(&ends[i], texts[i], strlen(texts[i]), &ignored) != DTI_OK)
-            return DTI_OK;
-        dti_fp32_value(dti_fp32_round(&ends[i]), &ends[i]);
-        if (ends[i].kind > DTI_CLASS_FINITE)
-            return DTI_OK;
-    }
-    if (dti_value_compare(&ends[0], &ends[1]) <= 0)
-        return DTI_OK;
-    return dti_fail(reterr, DTI_USAGE, "--min %s is greater than --max %s; swap them",
-                    DTI_QUOTED(texts[0], strlen(texts[0])), DTI_QUOTED(texts[1], strlen(texts[1])));
-}
-
 struct targets {
     const struct dti_asker *asker;
     struct dti_quant_target *list;
@@ -281,7 +164,7 @@ enum dti_status dti_quant_targets_read(const struct quant_args *args, const stru
                                        const char *names, struct dti_quant_target **ret_list,
                                        size_t *ret_count, struct dti_error *reterr)
 {
-    enum dti_status status = check_options(args, reterr);
+    enum dti_status status = dti_recipe_check(&args->recipe, "--", reterr);
     if (status != DTI_OK)
         return status;
     struct dti_quant_target *const list = dti_calloc(QUANT_TARGETS_MAX, sizeof *list);
@@ -290,9 +173,7 @@ enum dti_status dti_quant_targets_read(const struct quant_args *args, const stru
         return dti_no_memory(reterr);
     status = dti_each_dtype(names, add_cast, &targets, reterr);
     if (status == DTI_OK)
-        status = fit_options(args, list, targets.count, reterr);
-    if (status == DTI_OK)
-        status = check_range(&args->recipe, reterr);
+        status = dti_recipe_fit(&args->recipe, list, targets.count, "--", reterr);
     for (size_t i = 0; i < targets.count && status == DTI_OK; i++)
         status = dti_recipe_settle(&list[i], &args->recipe, reterr);
     if (status != DTI_OK) {

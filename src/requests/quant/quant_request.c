@@ -54,13 +54,12 @@ static enum dti_status read_target(struct quant_file *file, const char *dtype,
 {
     const struct quant_args *const args = file->args;
     struct dti_quant_types *const types = &file->types;
-    const enum dti_status status =
+    enum dti_status status =
         dti_quant_types_read(types, args, file->job.front->asker, dtype, reterr);
+    if (status == DTI_OK)
+        status = dti_recipe_fit_array(&args->recipe, "a file", "--", reterr);
     if (status != DTI_OK)
         return status;
-    if (!args->recipe.min != !args->recipe.max)
-        return dti_fail(reterr, DTI_USAGE, "for a file %s needs %s too",
-                        args->recipe.min ? "--min" : "--max", args->recipe.min ? "--max" : "--min");
     for (size_t i = 0; i < types->distinct; i++) {
         const struct dti_quant_target *const target = &types->targets[i];
         const struct dti_quant_row *const row =
@@ -218,20 +217,6 @@ static const struct dti_rewrite_verb gguf_verb = {
     .fails = fails,
 };
 
-static enum dti_status check_gguf_options(const struct quant_args *args, struct dti_error *reterr)
-{
-    const char *const option = dti_quant_given(
-        args,
-        "min max scale zero-point tensor-scale fused axis symmetric affine symmetry division like "
-        "mx-scale nv-scale per pad packing layout nested-absmax convrot");
-    if (!option)
-        return DTI_OK;
-    return dti_fail(reterr, DTI_USAGE,
-                    "--%s is not for gguf files, whose types say how numbers are quantized; leave "
-                    "it out",
-                    option);
-}
-
 static enum dti_status read_recipe(struct gguf_job *gguf, const char *word,
                                    struct dti_error *reterr)
 {
@@ -268,7 +253,7 @@ static enum dti_status encode(const struct quant_args *args, const struct dti_re
     job->args = &gguf->file;
     job->dtype = word;
     job->fail_on = (unsigned)args->fail_on;
-    enum dti_status status = check_gguf_options(args, reterr);
+    enum dti_status status = dti_recipe_fit_gguf(&args->recipe, false, "--", reterr);
     if (status == DTI_OK)
         status = dti_rewrite_options(job, reterr);
     if (status == DTI_OK)

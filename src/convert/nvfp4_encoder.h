@@ -2,8 +2,8 @@
  *
  * Encodes numbers as NVFP4 blocks of GGUF with a scale of the whole tensor: the codes and scales of
  * `quant nvfp4` in other files, in ggml's order. */
-#ifndef FILES_REWRITE_NVFP4_ENCODER_H
-#define FILES_REWRITE_NVFP4_ENCODER_H
+#ifndef CONVERT_NVFP4_ENCODER_H
+#define CONVERT_NVFP4_ENCODER_H
 
 #include "kernels/quant/quant_kernel.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * NVFP4 blocks of GGUF: see nvfp4_encoder.h. */
-#include "files/rewrite/nvfp4_encoder.h"
+#include "convert/nvfp4_encoder.h"
 
 #include <string.h>
 
-#include "files/transcode/transcode_gguf.h"
+#include "kernels/gguf/gguf_halves.h"
 
 enum { ELEMENTS = 64, SCALES = 4, CODES = ELEMENTS / 2, BYTES = SCALES + CODES };
 
