@@ -3,7 +3,6 @@
  * dtinfo.Array, and arrays that go out as those of numpy and torch. */
 #include "py_state.h" /* Python.h comes before all others */
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 

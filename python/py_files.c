@@ -9,7 +9,7 @@
 struct file_object {
     PyObject_HEAD struct dti_py_state *state;
     struct dti_file *file; /* NULL once closed */
-    PyThread_type_lock lock;
+    struct dti_py_lock lock;
     Py_buffer memory; /* that it reads; memory.obj NULL: none */
 };
 
@@ -26,22 +26,15 @@ static struct file_object *self_of(PyObject *self)
     return (struct file_object *)self;
 }
 
-void dti_py_lock(PyThread_type_lock lock)
-{
-    if (PyThread_acquire_lock(lock, NOWAIT_LOCK))
-        return;
-    Py_BEGIN_ALLOW_THREADS(void) PyThread_acquire_lock(lock, WAIT_LOCK);
-    Py_END_ALLOW_THREADS
-}
-
 /* Takes the lock of an open file. */
 static struct file_object *begin(PyObject *self)
 {
     struct file_object *const object = self_of(self);
-    dti_py_lock(object->lock);
+    if (!dti_py_lock_take(&object->lock))
+        return NULL;
     if (object->file)
         return object;
-    PyThread_release_lock(object->lock);
+    dti_py_lock_give(&object->lock);
     PyErr_SetString(PyExc_ValueError, "the file is closed");
     return NULL;
 }
@@ -119,8 +112,8 @@ static PyObject *file_open(PyObject *module, PyObject *const *args, Py_ssize_t n
     object->state = state;
     object->file = NULL;
     object->memory.obj = NULL;
-    object->lock = PyThread_allocate_lock();
-    if (object->lock && given.source && open_object(object, &given))
+    const bool locks = dti_py_lock_new(&object->lock);
+    if (locks && given.source && open_object(object, &given))
         return (PyObject *)object;
     if (!PyErr_Occurred())
         PyErr_SetString(PyExc_TypeError, "open() needs a path, a descriptor or bytes");
@@ -139,9 +132,10 @@ static void end(struct file_object *object)
 static PyObject *close_file(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    dti_py_lock(self_of(self)->lock);
+    if (!dti_py_lock_take(&self_of(self)->lock))
+        return NULL;
     end(self_of(self));
-    PyThread_release_lock(self_of(self)->lock);
+    dti_py_lock_give(&self_of(self)->lock);
     Py_RETURN_NONE;
 }
 
@@ -149,8 +143,7 @@ static void dealloc(PyObject *self)
 {
     PyTypeObject *const type = Py_TYPE(self);
     end(self_of(self));
-    if (self_of(self)->lock)
-        PyThread_free_lock(self_of(self)->lock);
+    dti_py_lock_free(&self_of(self)->lock);
     PyObject_Free(self);
     Py_DECREF(type);
 }
@@ -184,7 +177,7 @@ static PyObject *describe(PyObject *self, PyObject *unused)
     dti_file_describe(object->file, &info);
     PyObject *const dict =
         dti_py_dict(object->state, info_members, DTI_PY_COUNT(info_members), &info);
-    PyThread_release_lock(object->lock);
+    dti_py_lock_give(&object->lock);
     return dict;
 }
 
@@ -239,7 +232,7 @@ static PyObject *tensor(PyObject *self, PyObject *number)
             !set(dict, "name", name_of(info.name, info.name_length)))
             Py_CLEAR(dict);
     }
-    PyThread_release_lock(object->lock);
+    dti_py_lock_give(&object->lock);
     return dict;
 }
 
@@ -259,7 +252,7 @@ static PyObject *names(PyObject *self, PyObject *unused)
             Py_CLEAR(list);
         Py_XDECREF(name);
     }
-    PyThread_release_lock(object->lock);
+    dti_py_lock_give(&object->lock);
     return list;
 }
 
@@ -281,7 +274,7 @@ static PyObject *metadata(PyObject *self, PyObject *unused)
             Py_CLEAR(list);
         Py_XDECREF(item);
     }
-    PyThread_release_lock(object->lock);
+    dti_py_lock_give(&object->lock);
     return list;
 }
 
@@ -301,7 +294,7 @@ static PyObject *notes(PyObject *self, PyObject *unused)
             Py_CLEAR(list);
         Py_XDECREF(note);
     }
-    PyThread_release_lock(object->lock);
+    dti_py_lock_give(&object->lock);
     return list;
 }
 
@@ -344,7 +337,7 @@ static PyObject *read_file(PyObject *self, PyObject *const *args, Py_ssize_t nar
     if (!object)
         return NULL;
     PyObject *const array = read_range(object, (size_t)numbers[0], numbers[1], numbers[2]);
-    PyThread_release_lock(object->lock);
+    dti_py_lock_give(&object->lock);
     return array;
 }
 

@@ -42,6 +42,41 @@ static bool interrupted(void *unused)
     return stop;
 }
 
+bool dti_py_lock_new(struct dti_py_lock *lock)
+{
+    atomic_init(&lock->owner, 0);
+    lock->lock = PyThread_allocate_lock();
+    return lock->lock != NULL;
+}
+
+void dti_py_lock_free(struct dti_py_lock *lock)
+{
+    if (lock->lock)
+        PyThread_free_lock(lock->lock);
+}
+
+bool dti_py_lock_take(struct dti_py_lock *lock)
+{
+    const unsigned long self = PyThread_get_thread_ident();
+    if (!PyThread_acquire_lock(lock->lock, NOWAIT_LOCK)) {
+        if (atomic_load(&lock->owner) == self) {
+            PyErr_SetString(PyExc_RuntimeError, "a call of this thread is using it");
+            return false;
+        }
+        PyThreadState *const state = PyEval_SaveThread();
+        (void)PyThread_acquire_lock(lock->lock, WAIT_LOCK);
+        PyEval_RestoreThread(state);
+    }
+    atomic_store(&lock->owner, self);
+    return true;
+}
+
+void dti_py_lock_give(struct dti_py_lock *lock)
+{
+    atomic_store(&lock->owner, 0);
+    PyThread_release_lock(lock->lock);
+}
+
 struct dti_py_state *dti_py_state_of(PyObject *module)
 {
     return PyModule_GetState(module);
@@ -86,6 +121,7 @@ static int execute(PyObject *module)
         dti_py_format_functions,  dti_py_value_functions,  dti_py_cast_functions,
         dti_py_measure_functions, dti_py_block_functions,  dti_py_calc_functions,
         dti_py_file_functions,    dti_py_writer_functions, dti_py_made_functions,
+        dti_py_rewrite_functions,
     };
     for (size_t i = 0; i < DTI_PY_COUNT(tables); i++)
         if (PyModule_AddFunctions(module, tables[i]) < 0)

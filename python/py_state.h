@@ -7,6 +7,8 @@
 
 #include <Python.h>
 
+#include <stdatomic.h>
+
 #include <dtinfo.h>
 
 #include "py_dlpack.h"
@@ -160,8 +162,17 @@ PyObject *dti_py_refuse(struct dti_py_state *state, enum dti_status status, cons
 bool dti_py_pause(size_t bytes);
 void dti_py_resume(bool paused);
 
-/* Takes a lock, and lets other threads run while it waits. */
-void dti_py_lock(PyThread_type_lock lock);
+/* The lock of an object that serves one thread at a time. */
+struct dti_py_lock {
+    PyThread_type_lock lock;
+    atomic_ulong owner; /* the thread that has it; 0: none */
+};
+bool dti_py_lock_new(struct dti_py_lock *lock);
+void dti_py_lock_free(struct dti_py_lock *lock);
+/* Takes it, and lets other threads run while it waits. Returns false with an exception if this
+ * thread has it already: a signal handler that uses the object which it interrupted. */
+bool dti_py_lock_take(struct dti_py_lock *lock);
+void dti_py_lock_give(struct dti_py_lock *lock);
 
 /* Arguments: a row for each parameter, in the order of their positions. */
 enum dti_py_take {

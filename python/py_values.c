@@ -146,11 +146,37 @@ static PyObject *value_spell(PyObject *module, PyObject *const *args, Py_ssize_t
     return text;
 }
 
+/* The picture of a code, and of a number that was rounded to it; "" if there is none. */
+static PyObject *value_picture(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
+                               PyObject *kwnames)
+{
+    struct dti_py_state *const state = dti_py_state_of(module);
+    struct value_arguments given = {.code = 0};
+    static const struct dti_py_parameter rows[] = {
+        {"code", DTI_PY_U64, offsetof(struct value_arguments, code), NULL},
+        {"dtype", DTI_PY_DTYPE, offsetof(struct value_arguments, dtype), NULL},
+        {"value", DTI_PY_OBJECT, offsetof(struct value_arguments, value), NULL},
+    };
+    static const struct dti_py_signature signature = {"picture", rows, DTI_PY_COUNT(rows), 2, 3};
+    struct dti_value value;
+    if (!dti_py_arguments(state, &signature, args, nargs, kwnames, &given) ||
+        (given.value && !dti_py_value_from(given.value, &value)))
+        return NULL;
+    if (!given.dtype) {
+        PyErr_SetString(PyExc_TypeError, "a picture needs a dtype");
+        return NULL;
+    }
+    char text[4096];
+    const size_t length =
+        dti_value_picture(state->context, given.dtype->format, given.code,
+                          given.value ? &value : NULL, 0, false, text, sizeof text);
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)(length < sizeof text ? length : sizeof text - 1),
+                                "replace");
+}
+
 #define FAST(function) ((PyCFunction)(void (*)(void))(function)), METH_FASTCALL | METH_KEYWORDS
 PyMethodDef dti_py_value_functions[] = {
-    {"value_cast", FAST(value_cast), NULL},
-    {"value_read", value_read, METH_O, NULL},
-    {"value_of_code", FAST(value_of_code), NULL},
-    {"value_spell", FAST(value_spell), NULL},
-    {NULL, NULL, 0, NULL},
+    {"value_cast", FAST(value_cast), NULL},       {"value_read", value_read, METH_O, NULL},
+    {"value_of_code", FAST(value_of_code), NULL}, {"value_spell", FAST(value_spell), NULL},
+    {"value_picture", FAST(value_picture), NULL}, {NULL, NULL, 0, NULL},
 };

@@ -8,7 +8,7 @@
 struct writer_object {
     PyObject_HEAD struct dti_py_state *state;
     struct dti_writer *writer; /* NULL once ended */
-    PyThread_type_lock lock;
+    struct dti_py_lock lock;
 };
 
 struct writer_arguments {
@@ -31,10 +31,11 @@ static struct writer_object *self_of(PyObject *self)
 static struct writer_object *begin(PyObject *self)
 {
     struct writer_object *const object = self_of(self);
-    dti_py_lock(object->lock);
+    if (!dti_py_lock_take(&object->lock))
+        return NULL;
     if (object->writer)
         return object;
-    PyThread_release_lock(object->lock);
+    dti_py_lock_give(&object->lock);
     PyErr_SetString(PyExc_ValueError, "the writer is closed");
     return NULL;
 }
@@ -43,7 +44,7 @@ static struct writer_object *begin(PyObject *self)
 static PyObject *finish(struct writer_object *object, enum dti_status status,
                         const struct dti_error *error)
 {
-    PyThread_release_lock(object->lock);
+    dti_py_lock_give(&object->lock);
     if (status != DTI_OK)
         return dti_py_fail(object->state, error);
     Py_RETURN_NONE;
@@ -65,9 +66,11 @@ static PyObject *writer_new(PyObject *module, PyObject *const *args, Py_ssize_t 
     if (object) {
         object->state = state;
         object->writer = NULL;
-        object->lock = PyThread_allocate_lock();
         struct dti_error error;
-        if (dti_writer_new(&object->writer, state->context, PyBytes_AsString(path), given.container,
+        if (!dti_py_lock_new(&object->lock)) {
+            PyErr_NoMemory();
+            Py_CLEAR(object);
+        } else if (dti_writer_new(&object->writer, state->context, PyBytes_AsString(path), given.container,
                            given.replace, &error) != DTI_OK) {
             (void)dti_py_fail(state, &error);
             Py_CLEAR(object);
@@ -171,10 +174,11 @@ static PyObject *close_writer(PyObject *self, PyObject *unused)
 {
     (void)unused;
     struct writer_object *const object = self_of(self);
-    dti_py_lock(object->lock);
+    if (!dti_py_lock_take(&object->lock))
+        return NULL;
     dti_writer_free(object->writer);
     object->writer = NULL;
-    PyThread_release_lock(object->lock);
+    dti_py_lock_give(&object->lock);
     Py_RETURN_NONE;
 }
 
@@ -182,8 +186,7 @@ static void dealloc(PyObject *self)
 {
     PyTypeObject *const type = Py_TYPE(self);
     dti_writer_free(self_of(self)->writer);
-    if (self_of(self)->lock)
-        PyThread_free_lock(self_of(self)->lock);
+    dti_py_lock_free(&self_of(self)->lock);
     PyObject_Free(self);
     Py_DECREF(type);
 }

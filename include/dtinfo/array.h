@@ -11,6 +11,8 @@
 extern "C" {
 #endif
 
+enum { DTI_RANK_MAX = 8 }; /* dimensions of an array */
+
 /* A planned cast. Constant after dti_caster_new(): threads may share it. */
 struct dti_caster;
 
@@ -37,34 +39,58 @@ struct dti_cast_report {
     unsigned flags;         /* enum dti_flag, with dti_cast_spec.flags: all of them */
 };
 
-/* Plans a cast of arrays; *spec and the formats that it names are copied or outlive the context.
- * Both formats complex: their parts are cast; one of them complex: DTI_WRONG_KIND. A plan that the
- * context has made before costs less than a microsecond. Fails with DTI_WRONG_KIND,
- * DTI_UNKNOWN_OPTION (`like`), DTI_USAGE (an enumerator out of range), DTI_UNAVAILABLE (a context
- * for "cuda" without a kernel for this cast), DTI_NO_MEMORY. */
+/* Plans a cast of arrays; *spec and the formats that it names are copied. A context keeps the plans
+ * that it made last (a few dozen; of the same cast with different seeds, four): to ask again for
+ * one of these costs less than 0.1 microseconds, and a new one tens of them.
+ *
+ * Both formats complex: their parts are cast, as an array of twice as many elements; one of them
+ * complex: DTI_WRONG_KIND. src and dst the same format, without via, like, and policies that change
+ * infinities or NaNs: codes are copied unchanged, NaN payloads and signalling NaNs included, so
+ * that a caster also packs, unpacks and swaps bytes. (Not for bool, whose codes become 0 or 1. tf32
+ * loses the bits of its containers that are not its own.) All other casts quiet NaNs.
+ *
+ * A context for "cuda" casts there, whatever the size, from and to memory of the host; one for
+ * "auto" does so if there is a kernel. The bytes are the same.
+ *
+ * Fails with DTI_WRONG_KIND (also if the library of `like` lacks dst), DTI_UNKNOWN_OPTION (`like`),
+ * DTI_USAGE (an enumerator out of range, a format missing, policies given with `like`),
+ * DTI_UNAVAILABLE (a context for "cuda" without a kernel for this cast), DTI_NO_MEMORY. */
 DTI_PUBLIC enum dti_status dti_caster_new(struct dti_caster **ret, struct dti_context *context,
                                           const struct dti_cast_spec *spec,
                                           struct dti_error *reterr);
 DTI_PUBLIC void dti_caster_free(struct dti_caster *caster); /* NULL is fine */
-/* Names of its kernels in order, joined by " + ": "fp32_to_bf16_avx512". */
+/* Names of its kernels in order, joined by " + ": "fp32_to_bf16_avx512"; "encode" is element by
+ * element. Lives as long as the caster. */
 DTI_PUBLIC const char *dti_caster_kernels(const struct dti_caster *caster);
-/* Bytes of n elements of each side; SIZE_MAX if that overflows. */
+/* Bytes of n elements of each side, rounded up to whole bytes; SIZE_MAX if that overflows. */
 DTI_PUBLIC size_t dti_caster_src_bytes(const struct dti_caster *caster, size_t n);
 DTI_PUBLIC size_t dti_caster_dst_bytes(const struct dti_caster *caster, size_t n);
 
-/* Casts n elements, with the context's threads if that pays. Buffers have any alignment and must
- * not overlap; padding bits of the last byte are set to zero. ret_report (NULL: not counted, which
- * is faster): its `size` is set by the caller. A NaN without a code becomes a placeholder and
- * counts in no_code: with DTI_NOT_REPRESENTABLE as the result if refuse_no_code is wanted, look at
- * it. Fails with DTI_NOT_REPRESENTABLE (`like`, for an element whose result is unknown),
- * DTI_CANCELLED, DTI_DEVICE_FAILED, DTI_NO_MEMORY; dst is then undefined. */
+/* Casts n elements. Buffers have any alignment and must not overlap; with n = 0 they may be NULL.
+ * Elements that are not packed are stored in the smallest of 1, 2, 4 or 8 bytes that holds them
+ * (complex: two of these), in the low bits, except for tf32, which is stored like the fp32 of the
+ * same value. Padding bits of dst's last byte become zero; those of src are ignored. Large arrays
+ * are cast by the context's threads (from about 4 MiB on, or 1 MiB with a report) and written past
+ * the caches; small ones by the calling thread, without a lock or memory of the heap.
+ *
+ * ret_report (NULL: not counted, which is three to ten times faster): its `size` is set by the
+ * caller. The first report of a caster takes a tenth of a millisecond longer. A NaN without a code
+ * becomes a placeholder and counts in no_code: who refuses that looks at it.
+ *
+ * Fails with DTI_USAGE (more bytes than size_t counts), DTI_NOT_REPRESENTABLE (`like`, for an
+ * element whose result is unknown), DTI_CANCELLED, DTI_DEVICE_FAILED, DTI_NO_MEMORY; dst is then
+ * undefined. */
 DTI_PUBLIC enum dti_status dti_caster_run(const struct dti_caster *caster, void *dst,
                                           const void *src, size_t n,
                                           struct dti_cast_report *ret_report,
                                           struct dti_error *reterr);
 /* The same from an array of any order to a contiguous one in row-major order: element (i, j, ...)
- * is at src + i strides[0] + j strides[1] + ... bytes; strides may be negative or 0. rank 0: one
- * element. Not for packed sources (DTI_WRONG_KIND). */
+ * is at src + i strides[0] + j strides[1] + ... bytes; strides may be negative, 0, or no multiple
+ * of an element. rank 0: one element; shape and strides may then be NULL. Random numbers and the
+ * report's indices are those of the contiguous array. dst may be packed. Fails also with
+ * DTI_USAGE for more than DTI_RANK_MAX dimensions (join some, or call it for each part) or more
+ * elements than size_t counts, and with DTI_WRONG_KIND for a packed source, whose elements have no
+ * addresses. */
 DTI_PUBLIC enum dti_status dti_caster_run_strided(const struct dti_caster *caster, void *dst,
                                                   const void *src, size_t rank, const size_t *shape,
                                                   const ptrdiff_t *strides,
@@ -85,13 +111,16 @@ struct dti_array_stats {
     uint64_t first_nan, first_inf;               /* index; UINT64_MAX if none */
     double mean, deviation;                      /* of the population; NaN if finite is 0 */
 };
-/* Codes of n elements of a format that is not complex, packed as `packing` says. */
+/* Codes of n elements in native byte order, packed as `packing` says if the format packs. Figures
+ * do not depend on threads; counts, extremes and indices are exact, mean and deviation within 1e-12
+ * of the largest magnitude. ret->size is set by the caller. Fails with DTI_WRONG_KIND (a complex
+ * format: pass its parts, twice as many), DTI_USAGE, DTI_CANCELLED, DTI_NO_MEMORY. */
 DTI_PUBLIC enum dti_status dti_array_stats(struct dti_context *context,
                                            const struct dti_format *format,
                                            enum dti_packing packing, const void *codes, size_t n,
                                            struct dti_array_stats *ret, struct dti_error *reterr);
-/* Whether all finite numbers of these statistics round to finite numbers of a format; NaNs and
- * infinities fit only if it has them. */
+/* Whether all finite numbers of these statistics round to finite numbers of a format (to nearest
+ * even; integers: truncated); NaNs and infinities fit only if it has them. */
 DTI_PUBLIC bool dti_array_stats_fit(const struct dti_array_stats *stats,
                                     const struct dti_format *format);
 
@@ -106,11 +135,15 @@ struct dti_array_difference {
     double max_absolute;
     uint64_t max_index; /* the lowest index where it occurs */
     double max_relative;
-    double max_ulp; /* distance in numbers of the narrower of the two formats; NaN: two integers */
+    double max_ulp; /* distance in numbers of the format with fewer mantissa bits; NaN if one of
+                       them is an integer, or has a precision that varies (posits) */
     uint64_t first_differing, first_unmatched; /* index; UINT64_MAX if none */
     double mean_absolute, root_mean_square, sqnr_db, nmse, cosine;
 };
-/* Arrays of n unpacked codes (DTI_PACKING_BYTES below 8 bits) of formats that are not complex. */
+/* Arrays of n unpacked codes (DTI_PACKING_BYTES below 8 bits) in native byte order, of formats that
+ * are not complex. Differences are exact before they are rounded to double. ret->size is set by the
+ * caller. Fails with DTI_WRONG_KIND (a complex format), DTI_USAGE (a tolerance that is negative or
+ * NaN), DTI_CANCELLED, DTI_NO_MEMORY. */
 DTI_PUBLIC enum dti_status dti_array_compare(struct dti_context *context,
                                              const struct dti_format *format_a, const void *a,
                                              const struct dti_format *format_b, const void *b,
@@ -120,7 +153,6 @@ DTI_PUBLIC enum dti_status dti_array_compare(struct dti_context *context,
 
 /* An array of numbers of a format that is not complex: unpacked codes in native byte order, as
  * dti_caster_run() stores them with DTI_PACKING_BYTES, row-major. */
-enum { DTI_RANK_MAX = 8 };
 struct dti_operand {
     size_t size;      /* sizeof(struct dti_operand) */
     const char *name; /* as the expression names it, "x": letters, digits and _, no function's */

@@ -47,20 +47,20 @@ struct dti_quantize_spec {
     /* Of the array, and what dti_quantizer_back() makes, which must be a float then; not complex.
      * NULL: fp32. Below 8 bits: one number per byte. */
     const struct dti_format *number;
-    size_t rank; /* at most DTI_RANK_MAX; 0: a single number */
-    const uint64_t *shape;  /* rank dimensions, row-major */
-    const char *per;        /* affine: "tensor" (the default), "channel", "block" */
-    int axis;               /* of channels, groups and blocks; negative: from the last one */
-    bool axis_given;        /* false: channels along axis 0, groups and blocks along the last.
-                               True without `per` and `block`: channels */
-    uint64_t block;         /* affine: elements that share a scale; 0: not given */
-    bool symmetric, affine; /* integers; neither: symmetric for signed codes, with zero points for
-                               unsigned ones */
-    const char *symmetry;   /* "full" (the default), "half" */
-    const char *division;   /* "true" (the default), "reciprocal", "exact" */
-    const char *like;       /* "torch", "onnx": their rules in place of the two above */
-    const char *mx_scale;   /* "floor" (the default), "ceil", "rceil", "even", "rfloor" */
-    const char *nv_scale;   /* "six" (the default), "four-six", "unrounded" */
+    size_t rank;              /* at most DTI_RANK_MAX; 0: a single number */
+    const uint64_t *shape;    /* rank dimensions, row-major */
+    const char *per;          /* affine: "tensor" (the default), "channel", "block" */
+    int axis;                 /* of channels, groups and blocks; negative: from the last one */
+    bool axis_given;          /* false: channels along axis 0, groups and blocks along the last.
+                                 True without `per` and `block`: channels */
+    uint64_t block;           /* affine: elements that share a scale; 0: not given */
+    bool symmetric, affine;   /* integers; neither: symmetric for signed codes, with zero points for
+                                 unsigned ones */
+    const char *symmetry;     /* "full" (the default), "half" */
+    const char *division;     /* "true" (the default), "reciprocal", "exact" */
+    const char *like;         /* "torch", "onnx": their rules in place of the two above */
+    const char *mx_scale;     /* "floor" (the default), "ceil", "rceil", "even", "rfloor" */
+    const char *nv_scale;     /* "six" (the default), "four-six", "unrounded" */
     const char *tensor_scale; /* nvfp4: "auto" (the default), "none", or a positive number */
     /* Affine per tensor, numbers as dti_value_read() takes them: a range in place of that of the
      * array, both ends or none; or a scale, and for integers a zero point (default: 0). */

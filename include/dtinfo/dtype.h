@@ -212,13 +212,33 @@ struct dti_cast_facts {
  * With `like`, a text without point and exponent enters as int64 if it fits, all else as fp64, as
  * Python's numbers do. Not for complex formats. ret->size is set by the caller. Fails with
  * DTI_BAD_VALUE (also a value that is not normalized), DTI_UNKNOWN_OPTION (`like`), DTI_USAGE (an
- * enumerator out of range; policies beside `like`), DTI_WRONG_KIND (complex; that library lacks the
+ * enumerator out of range; policies and `like`), DTI_WRONG_KIND (complex; that library lacks the
  * format), DTI_NOT_REPRESENTABLE (the result of that library is unknown), DTI_NO_MEMORY. A NaN that
  * the format has no code for is no failure: it has DTI_FLAG_NO_NAN. */
 DTI_PUBLIC enum dti_status dti_value_cast(struct dti_context *context,
                                           const struct dti_cast_spec *spec, const char *text,
                                           size_t length, const struct dti_value *value,
                                           struct dti_cast_facts *ret, struct dti_error *reterr);
+
+/* Draws a code as `dtinfo bits` and `dtinfo cast` do, without colours: the fields of the code, and
+ * below them their names, s for sign, e, d (the prefix of a tapered exponent) and m; an integer is
+ * one field. With `given`, a number that the code is the rounded form of (NULL: none), also an
+ * empty line, and the number on a line between its neighbours in the format:
+ *
+ *     0 01111011 1001101
+ *     s eeeeeeee mmmmmmm
+ *
+ *     0.099609375                               chosen -> 0.10009765625
+ *     |-------------------------------+------------------*------------@
+ *                                                       0.1
+ *
+ * width: columns at most (0: 80); there is no line of numbers below 41 of them, nor if the number
+ * is stored exactly. ascii: as here; otherwise in box-drawing characters. Returns the length and
+ * cuts to capacity, as dti_value_spell() does; 0 for complex formats, a value that is not
+ * normalized, or if memory ran out. */
+DTI_PUBLIC size_t dti_value_picture(struct dti_context *context, const struct dti_format *format,
+                                    uint64_t code, const struct dti_value *given, size_t width,
+                                    bool ascii, char *buffer, size_t capacity);
 
 #ifdef __cplusplus
 }

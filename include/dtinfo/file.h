@@ -26,13 +26,13 @@ struct dti_file_options {
 };
 
 /* Opens a path (a file, an index, a folder of a model, https:// and hf:// addresses), a descriptor
- * (of a regular file, which is read from its beginning; duplicated, its position stays), or bytes in
- * memory (not copied; they must stay as they are while the file is open). Reads headers, and scales
- * of whole tensors. options may be NULL. name, of messages, may be NULL. Descriptors and bytes stand
- * alone: other files that they name are not opened, so that an index, a part of a split model and
- * ONNX's external data are refused, and there is no config.json. Fails with DTI_BAD_INPUT, in one
- * line that names the file and the tensor; with DTI_UNRECOGNIZED; DTI_USAGE (options of a newer
- * version); DTI_UNAVAILABLE (addresses without libcurl); DTI_NO_MEMORY. */
+ * (of a regular file, which is read from its beginning; duplicated, its position stays), or bytes
+ * in memory (not copied; they must stay as they are while the file is open). Reads headers, and
+ * scales of whole tensors. options may be NULL. name, of messages, may be NULL. Descriptors and
+ * bytes stand alone: other files that they name are not opened, so that an index, a part of a split
+ * model and ONNX's external data are refused, and there is no config.json. Fails with
+ * DTI_BAD_INPUT, in one line that names the file and the tensor; with DTI_UNRECOGNIZED; DTI_USAGE
+ * (options of a newer version); DTI_UNAVAILABLE (addresses without libcurl); DTI_NO_MEMORY. */
 DTI_PUBLIC enum dti_status dti_file_open(struct dti_file **ret, struct dti_context *context,
                                          const char *path, const struct dti_file_options *options,
                                          struct dti_error *reterr);
@@ -69,8 +69,8 @@ struct dti_tensor_info {
     uint64_t stored_bytes; /* in the file, before compression; all parts together */
     const char *quantized; /* the format of its codes, "nvfp4", "q4_k"; NULL: it is not quantized */
     const char *layout;    /* how its parts are stored, "compressed-tensors"; NULL likewise */
-    const char *path;      /* if the file has the codes row-major, in native byte order, one after */
-    uint64_t offset;       /* the other, packed as `packing` says: the file, and where. Else NULL */
+    const char *path; /* if the file has the codes row-major, in native byte order, one after */
+    uint64_t offset;  /* the other, packed as `packing` says: the file, and where. Else NULL */
     enum dti_packing packing; /* of formats that pack, in the file; dti_file_read() unpacks */
 };
 /* index < tensor_count. */
@@ -108,9 +108,10 @@ DTI_PUBLIC enum dti_status dti_file_read(struct dti_file *file, size_t tensor, u
  * only if the process is killed. One thread at a time; different writers in parallel. */
 struct dti_writer;
 
-/* container: "safetensors", "npy" (one array), "npz", "raw" (the codes of one tensor alone); NULL: by
- * the extension of the path (.safetensors, .npy, .npz). replace: an existing file may be replaced.
- * Fails with DTI_UNKNOWN_OPTION, DTI_USAGE (no known extension), DTI_WRITE_FAILED, DTI_NO_MEMORY. */
+/* container: "safetensors", "npy" (one array), "npz", "raw" (the codes of one tensor alone); NULL:
+ * by the extension of the path (.safetensors, .npy, .npz). replace: an existing file may be
+ * replaced. Fails with DTI_UNKNOWN_OPTION, DTI_USAGE (no known extension), DTI_WRITE_FAILED,
+ * DTI_NO_MEMORY. */
 DTI_PUBLIC enum dti_status dti_writer_new(struct dti_writer **ret, struct dti_context *context,
                                           const char *path, const char *container, bool replace,
                                           struct dti_error *reterr);
@@ -138,26 +139,42 @@ DTI_PUBLIC enum dti_status dti_writer_commit(struct dti_writer *writer, struct d
 /* Frees it; what was not committed disappears. NULL is fine. */
 DTI_PUBLIC void dti_writer_free(struct dti_writer *writer);
 
-/* A new file from a file, as the command of that name makes it. Settings are the options of that
- * command by their names without dashes, with their words as values ("" for flags):
- * {"only", "*.weight"}, {"layout", "modelopt"}, {"force", ""}. */
+/* A setting of the two functions below: an option of the command of that name, without dashes, with
+ * its words as value; for flags "" or NULL: {"only", "*.weight"}, {"layout", "modelopt"}, {"force",
+ * ""}. `dtinfo cast --help` and the manual list them. Of several with one name the last counts,
+ * except for "set". What a context has (threads, device), what is a parameter (input, output), and
+ * what is for a terminal (progress, tree, top) is none. */
 struct dti_setting {
     const char *name, *value;
 };
-/* verb: "cast", "quant", "dequant", "transcode". what: the dtype, or the layout of a transcoding.
- * *ret_report (may be NULL): the JSON document of the command, dtinfo.cast and so on, for
- * dti_text_free(). Fails as the command does; DTI_UNKNOWN_OPTION and DTI_USAGE for settings. */
+
+/* A new file, or a folder of files, from another.
+ * verb: "cast", "quant", "dequant", "transcode". input: a path, as for dti_file_open(). what: the
+ * dtype; the layout, or dtype of plain floats, of a transcoding, or NULL with the setting
+ * "reconcile". output: a path, whose name says what kind of file it is, "out.gguf", "folder/"; it
+ * appears complete or not at all; NULL with "dry-run" only. ret_report: NULL, or *ret_report
+ * becomes the JSON document of the command (dtinfo.cast_file, quant_file, dequant, transcode;
+ * warnings included) for dti_text_free(), or NULL if there is none. Without it, losses are not
+ * counted. Returns DTI_ANSWER_NO, with the report, if an event of "fail-on" happened (the file is
+ * there), and without one if parts of a divided run are missing ("finish"). Fails with
+ * DTI_UNKNOWN_OPTION and DTI_USAGE for verbs, settings and what does not fit together;
+ * DTI_UNKNOWN_DTYPE; DTI_WRONG_KIND; DTI_WRITE_FAILED (also if the output exists, without "force");
+ * as dti_file_open() does for the input; DTI_CANCELLED; DTI_NO_MEMORY. The remedy of the error is
+ * often a setting: DTI_WRITE_FAILED with "replace", for example. */
 DTI_PUBLIC enum dti_status dti_file_convert(struct dti_context *context, const char *verb,
                                             const char *input, const char *what, const char *output,
                                             const struct dti_setting *settings,
                                             size_t setting_count, char **ret_report,
                                             struct dti_error *reterr);
 
-/* Questions about files, whose answers are JSON documents with a schema each: "inspect" and "check"
- * (one path), "compare", "explain" (two paths). Settings as above. *ret_document is the document,
- * for dti_text_free(). Returns DTI_OK for a yes and DTI_ANSWER_NO for a no (an assertion that does
- * not hold, files that differ, a tensor without an explanation), both with the document; fails as
- * the command does. */
+/* Questions about files, whose answers are JSON documents with a schema each, dtinfo.inspect and so
+ * on: "inspect" and "check" (one path or more), "compare" and "explain" (two paths). *ret_document
+ * is the document of the command, for dti_text_free(), or NULL if there is none. Returns DTI_OK for
+ * a yes and DTI_ANSWER_NO for a no (an assertion that does not hold, files that differ, a tensor
+ * without an explanation), both with the document; DTI_BAD_INPUT with the document, if something is
+ * unreadable and nothing else is wrong; for "inspect" of several files the error of the first that
+ * cannot be opened, with the document that has the others. Fails without one as dti_file_convert()
+ * does. ret_document may be NULL. */
 DTI_PUBLIC enum dti_status dti_file_ask(struct dti_context *context, const char *question,
                                         const char *const *paths, size_t path_count,
                                         const struct dti_setting *settings, size_t setting_count,

@@ -17,6 +17,7 @@ _LAZY = {name: module for module, names in {
     "_files": ("File", "FileMissingError", "Tensor", "Writer", "open", "save"),
     "_results": ("Bits", "BlockFormat", "CalcReport", "CastReport", "CastValue", "Difference", "QuantizeReport", "Stats",
                  "finfo", "iinfo"),
+    "_rewrite": ("Document", "cast_file", "check", "dequantize_file", "explain", "inspect", "quantize_file", "transcode"),
     "_torch": ("torch_hook",),
 }.items() for name in names}
 

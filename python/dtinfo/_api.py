@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Functions on single numbers and formats, which are loaded when they are first used."""
+from os import PathLike
+
 from . import _dtinfo
 from ._results import Bits, BlockFormat, CalcReport, CastValue, QuantizeReport
 
@@ -44,11 +46,18 @@ def calc(expression, dtype, operands=None, *, round=None, overflow=None, nan=Non
     return (result, CalcReport(facts)) if report else result
 
 
-def compare(a, b, *, atol=0.0, rtol=0.0, src=None, src_b=None):
+def compare(a, b, *, atol=0.0, rtol=0.0, src=None, src_b=None, **options):
     """How two arrays of one shape differ; b is the reference. NaNs match, and so do equal infinities.
 
     src, src_b: the arrays hold codes of these dtypes. Returns a Difference, which is true if they differ.
+    For two paths, what `dtinfo compare A B --json` prints, with the options of that command: a Document, whose `ok` is
+    true if they are equal.
     """
+    if all(isinstance(side, (str, PathLike)) for side in (a, b)):
+        from ._rewrite import compare_files
+        return compare_files(a, b, {"atol": atol or None, "rtol": rtol or None, **options})
+    if options:
+        raise TypeError("%s is for files" % next(iter(options)))
     return _dtinfo.compare_arrays(_array(a, "a"), _array(b, "b"), atol=atol, rtol=rtol, src=src, src_b=src_b)
 
 

@@ -89,6 +89,8 @@ _WORDS = {
     "keep_instead": "keep it with keep=",
     "pad_or_keep": "pad=True pads rows with zeros, keep= leaves it unchanged",
     "cast_integers": "ints=True casts them",
+    "floats": "the layout 'bf16' makes floats of it",
+    "floats_or_keep": "the layout 'bf16' makes floats of it, keep= leaves it unchanged",
     "leave_out": "leave it out with select=",
     "select_one": "choose it with select=",
     "select_others": "select= writes the others",

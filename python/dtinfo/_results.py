@@ -4,8 +4,7 @@ from fractions import Fraction
 
 from . import _dtinfo
 from ._numbers import FINITE, ZERO, exact_text, number, spell
-from ._show import bits as bit_picture
-from ._show import count, escape, html_table, number_line, real, table
+from ._show import count, escape, html_table, real, table
 
 FLAGS = {1: "inexact", 2: "overflow", 4: "underflow", 8: "invalid", 16: "saturated", 32: "no_nan"}
 
@@ -249,19 +248,21 @@ def _wrong_kind(text):
 
 
 class Bits(Record):
-    """A code and the number that it stands for."""
+    """A code and the number that it stands for. picture: its fields, as the command line draws them."""
 
     def __init__(self, code, dtype):
         self.dtype = _dtinfo.dtype(dtype)
         value = _dtinfo.value_of_code(code, self.dtype)
-        info = _dtinfo.format_info(self.dtype)
         self.code = code
         self.value = number(value)
         self.text = spell(value)
         self.exact_text = spell(value, self.dtype, "exact")
         self.hex = spell(value, self.dtype, "hex")
-        tapered = self.dtype.name.startswith(("hif", "posit"))
-        self.bits, self.fields = bit_picture(code, info, self.dtype.kind, tapered)
+        self.picture = self._draw()
+        self.bits, self.fields = (self.picture.split("\n") + [""])[:2]
+
+    def _draw(self):
+        return _dtinfo.value_picture(self.code, self.dtype).rstrip("\n")
 
     def __float__(self):
         return float(self.value)
@@ -286,6 +287,7 @@ class CastValue(Bits):
         from ._helpers import number_text
         text = number_text(given)
         facts = _dtinfo.value_cast(text, dtype, **policies)
+        self._given = facts["given"]
         super().__init__(facts["code"], dtype)
         self.given_text = given if isinstance(given, str) else str(given)
         self.stored = self.value
@@ -338,12 +340,14 @@ class CastValue(Bits):
                 rows.append((side, spell(getattr(self, "_" + side)) or "?"))
         return rows
 
+    def _draw(self):
+        # A number far beyond every dtype has no place on the line, and spelling it takes long.
+        given = self._given if abs(self._given[3]) < 5000 else None
+        return _dtinfo.value_picture(self.code, self.dtype, given).rstrip("\n")
+
     def _line(self):
-        sides = (self.below, self.above, self.given)
-        if self.exact or not all(isinstance(side, Fraction) or side == 0 for side in sides) or self.below == self.above:
-            return []
-        return number_line(Fraction(self.below), Fraction(self.above), Fraction(self.given), self.stored == self.above,
-                           (spell(self._below), self.given_text, spell(self._above)))
+        """Where the given number lies between its neighbours: the lines of the picture below those of the code."""
+        return self.picture.split("\n")[3:]
 
     def __repr__(self):
         return "\n".join([table(self._title(), self._rows())] + ["  " + line for line in self._line()])

@@ -35,36 +35,6 @@ def real(number):
     return str(digits.divide(Decimal(number.numerator), Decimal(number.denominator))).lower()
 
 
-def bits(code, info, kind, tapered):
-    """The bits of a code with the names of their fields below, as two lines; one for other layouts."""
-    digits = format(code, "0%db" % info["bits"])
-    if kind not in ("float", "unsigned float") or tapered:
-        return digits, ""
-    exponent = info["exponent_bits"]
-    sign = info["bits"] - exponent - info["mantissa_bits"]
-    names = "s" * sign + "e" * exponent + "m" * info["mantissa_bits"]
-    cuts = [0, sign, sign + exponent, info["bits"]]
-    fields = [(digits[a:b], names[a:b]) for a, b in zip(cuts, cuts[1:]) if b > a]
-    return " ".join(field for field, _ in fields), " ".join(name for _, name in fields)
-
-
-def number_line(below, above, given, chosen_above, labels):
-    """Where a number lies between its neighbours, in three lines."""
-    width = 61
-    at = int((given - below) / (above - below) * (width - 1) + 0.5)
-    at = min(max(at, 1), width - 2)
-    line = ["\u2500"] * width
-    line[0], line[-1], line[width // 2] = "\u251c", "\u2524", "\u253c"
-    line[at] = "\u25cf"
-    line[-1 if chosen_above else 0] = "\u25c6"
-    left, middle, right = labels
-    mark = "chosen -> " + right if chosen_above else right
-    left = left + " <- chosen" if not chosen_above else left
-    top = left + mark.rjust(max(width - len(left), len(mark) + 1))
-    start = min(max(at - len(middle) // 2, 0), max(width - len(middle), 0))
-    return [top, "".join(line), " " * start + middle]
-
-
 def array_text(array):
     """repr() of an Array: its first numbers."""
     shape = "x".join(map(str, array.shape)) or "scalar"

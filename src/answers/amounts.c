@@ -33,7 +33,7 @@ static void skip_blanks(const char **text, size_t *length)
         (*text)++, (*length)--;
 }
 
-bool dti_shape_parse(const char *text, size_t length, uint64_t shape[DTI_RANK_MAX],
+bool dti_shape_parse(const char *text, size_t length, uint64_t shape[DTI_SHAPE_RANK_MAX],
                      unsigned *ret_rank)
 {
     unsigned rank = 0;
@@ -45,7 +45,7 @@ bool dti_shape_parse(const char *text, size_t length, uint64_t shape[DTI_RANK_MA
         skip_blanks(&text, &length);
     }
     while (length > 0) {
-        if (rank == DTI_RANK_MAX || !dti_amount_digits(&text, &length, &shape[rank]))
+        if (rank == DTI_SHAPE_RANK_MAX || !dti_amount_digits(&text, &length, &shape[rank]))
             return false;
         rank++;
         skip_blanks(&text, &length);

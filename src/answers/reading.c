@@ -30,8 +30,9 @@ static void show_part(void *context, uint64_t done)
 enum dti_status dti_reading_start(struct dti_reading *reading, uint64_t bytes,
                                   struct dti_error *reterr)
 {
-    const size_t threads =
-        reading->threads > 0 ? reading->threads : dti_amount_useful_threads(bytes);
+    const size_t threads = reading->threads > 0
+                               ? reading->threads
+                               : dti_amount_threads_within(bytes, reading->most_threads);
     if (threads > 1) {
         const enum dti_status status =
             dti_team_new(&reading->options.team, threads, DTI_WAIT_SLEEP, false, reterr);

@@ -11,7 +11,8 @@
 /* Progress callbacks: show() is called between begin() and end() with the bytes read so far; all
  * three may be NULL. */
 struct dti_reading {
-    size_t threads; /* 0: as many as are useful */
+    size_t threads;      /* 0: as many as are useful, */
+    size_t most_threads; /* but at most so many; 0: no limit */
     void (*begin)(void *context, uint64_t bytes);
     void (*show)(void *context, uint64_t done);
     void (*end)(void *context);

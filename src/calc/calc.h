@@ -85,7 +85,7 @@ enum dti_calc_order {
     DTI_CALC_BLOCKED,    /* blocks of `block` elements sequentially, then their sums */
     DTI_CALC_KAHAN,      /* sequential with Kahan's compensation */
 };
-/* Reads "sequential", "pairwise", "kahan" or "blocked:16"; false if it is none of them. */
+/* Reads "sequential", "pairwise", "kahan" or "blocked:16"; false if it is not one of them. */
 bool dti_calc_order_read(const char *text, enum dti_calc_order *ret_order, uint64_t *ret_block);
 
 /* Whether sums of floats would be truncated at every step. */

@@ -183,7 +183,7 @@ struct dti_container {
     const char *version; /* "2.0" for npy, "3" for GGUF; NULL if the format has none */
     const char *path;    /* as given */
     bool alone; /* from memory, a descriptor or standard input: no other file is opened by name */
-    const char *index;   /* sharded: name of the index in its folder, NULL if there is none */
+    const char *index; /* sharded: name of the index in its folder, NULL if there is none */
     struct dti_container_file index_file; /* the open index; path is NULL without one */
     size_t file_count; /* 1, or the number of shards (sorted by name) or of parts (in order) */
     struct dti_container_file *files;
@@ -225,8 +225,8 @@ enum dti_status dti_container_open(struct dti_container **ret, const char *path,
                                    const struct dti_container_options *options,
                                    struct dti_error *reterr);
 /* The same for an input that is open, which belongs to the container then, and is closed after a
- * failure too. Its name is that of messages alone and must live as long: no other file is opened, so
- * that an index, a part of a split model and external data are refused. */
+ * failure too. Its name is that of messages alone and must live as long: no other file is opened,
+ * so that an index, a part of a split model and external data are refused. */
 enum dti_status dti_container_open_input(struct dti_container **ret, struct dti_input *input,
                                          const struct dti_container_options *options,
                                          struct dti_error *reterr);

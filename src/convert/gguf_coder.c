@@ -3,17 +3,15 @@
  * Encodes numbers to blocks of GGUF, and looks at scales that fp16 may not hold. */
 #include "convert/gguf_coder.h"
 
-#include <string.h>
-
-#define EXPONENT  UINT32_C(0x7f800000)
-#define MAGNITUDE UINT32_C(0x7fffffff)
+#include <math.h>
 
 void dti_gguf_coder_init(struct dti_gguf_coder *ret, const struct dti_gguf_type *type,
                          enum dti_level level)
 {
     *ret = (struct dti_gguf_coder){.type = type,
                                    .encode = dti_gguf_find_encoder(type->blocks, level),
-                                   .decode = dti_gguf_find(type->blocks, level)};
+                                   .decode = dti_gguf_find(type->blocks, level),
+                                   .range = dti_quant_find_range(false, level)};
 }
 
 bool dti_gguf_encodes(const struct dti_gguf_type *type)
@@ -22,46 +20,43 @@ bool dti_gguf_encodes(const struct dti_gguf_type *type)
            dti_gguf_find_encoder(type->blocks, DTI_LEVEL_SCALAR) != NULL;
 }
 
-static uint32_t bits_of(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-/* Whether the exponent of a number is at least `exponent`. */
-static bool reaches(const float *x, size_t count, uint32_t exponent)
-{
-    const uint32_t carry = (256 - exponent) << 23;
-    uint32_t any = 0;
-    for (size_t i = 0; i < count; i++)
-        any |= (bits_of(x[i]) & EXPONENT) + carry;
-    return any >> 31 != 0;
-}
-
 size_t dti_gguf_find_special(const float *x, size_t count)
 {
-    if (!reaches(x, count, 255))
-        return count;
-    for (size_t i = 0; i < count; i++)
-        if ((bits_of(x[i]) & EXPONENT) == EXPONENT)
-            return i;
-    return count;
+    size_t i = 0;
+    while (i < count && isfinite(x[i]))
+        i++;
+    return i;
+}
+
+static struct dti_range range_of(const struct dti_gguf_coder *coder, const float *x, size_t count)
+{
+    struct dti_range range;
+    dti_range_init(&range);
+    coder->range->run.range(x, count, &range);
+    return range;
+}
+
+static bool has_specials(const struct dti_range *range)
+{
+    return range->nan > 0 || range->inf > 0;
 }
 
 /* A scale or minimum is at most a few times the largest magnitude of its block, so below 2^10 none
  * comes near 65504, and decoding can be saved. */
-enum { EXPONENT_LARGE = 127 + 10 };
+enum { LARGE = 1 << 10 };
 
 enum dti_gguf_coded dti_gguf_code(const struct dti_gguf_coder *coder, unsigned char *blocks,
                                   const float *x, size_t count, float *back, bool decoded,
                                   size_t *ret_at)
 {
     const size_t block_count = count / coder->type->elements;
-    const bool large = reaches(x, count, EXPONENT_LARGE);
-    *ret_at = large ? dti_gguf_find_special(x, count) : count;
-    if (*ret_at < count)
+    struct dti_range range = range_of(coder, x, count);
+    const bool large = range.min <= -LARGE || range.max >= LARGE;
+    *ret_at = count;
+    if (has_specials(&range)) {
+        *ret_at = dti_gguf_find_special(x, count);
         return DTI_GGUF_SPECIAL;
+    }
     if (coder->nv)
         dti_nvfp4_encode(coder->nv, blocks, x, block_count, (unsigned char *)back);
     else
@@ -69,8 +64,11 @@ enum dti_gguf_coded dti_gguf_code(const struct dti_gguf_coder *coder, unsigned c
     if (!large && !decoded)
         return DTI_GGUF_CODED;
     coder->decode(back, blocks, block_count, coder->nv ? coder->nv->scale : 1);
+    range = range_of(coder, back, count);
+    if (!has_specials(&range))
+        return DTI_GGUF_CODED;
     *ret_at = dti_gguf_find_special(back, count);
-    return *ret_at < count ? DTI_GGUF_SCALE_LARGE : DTI_GGUF_CODED;
+    return DTI_GGUF_SCALE_LARGE;
 }
 
 enum dti_status dti_gguf_refuse(const struct dti_gguf_type *type, enum dti_gguf_coded coded,

@@ -13,6 +13,7 @@ struct dti_gguf_coder {
     dti_gguf_encode_fn *encode; /* NULL: blocks can only be decoded, or nvfp4 */
     dti_gguf_decode_fn *decode;
     const struct dti_nvfp4_encoder *nv; /* nvfp4 that is encoded, of the caller; else NULL */
+    const struct dti_quant_kernel *range;
 };
 void dti_gguf_coder_init(struct dti_gguf_coder *ret, const struct dti_gguf_type *type,
                          enum dti_level level);

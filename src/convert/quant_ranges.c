@@ -262,6 +262,8 @@ enum dti_status dti_quant_scales_new(struct dti_quant_scales **ret,
         scales->offset = quant_ranges_offset(ranges, plan->sizes.scales);
     else if (scheme->block && dti_quant_plan_needs_range(plan))
         scales->tensor_scale = tensor_scale(scheme->blocks.nv, &scales->range);
+    else if (scheme->block && scheme->block->family == DTI_BLOCKS_NV && scheme->blocks.tensor_scale)
+        scales->tensor_scale = dti_quant_float(scheme->blocks.tensor_scale);
     for (size_t i = 0; i < scales->count; i++) {
         struct dti_range range = scales->range;
         if (ranges && scheme->per == DTI_PER_CHANNEL)

@@ -14,7 +14,8 @@
 #include "util/run/allocate.h"
 
 enum {
-    SMALL_BYTES = 1 << 20, /* of source and result: less is done before another thread has begun */
+    SMALL_BYTES = 4 << 20, /* of source and result: with less, another thread begins too late */
+    COUNTED = 4,           /* a report takes so many times longer */
     SMALL_STEPS = 1 << 12, /* elements of a cast that goes one by one: less than a millisecond */
 };
 
@@ -132,6 +133,16 @@ static struct dti_caster *find(struct dti_caster **set, const struct dti_caster 
     return NULL;
 }
 
+/* At the end of a context. */
+static void forget(struct dti_context *context)
+{
+    for (size_t i = 0; i < DTI_KEPT_SETS * DTI_KEPT_WAYS; i++) {
+        struct dti_caster *const caster = context->kept[i / DTI_KEPT_WAYS][i % DTI_KEPT_WAYS];
+        if (caster && drop(caster))
+            destroy(caster);
+    }
+}
+
 /* Keeps a new caster, unless another thread was faster; *ret_gone: one that the context does not
  * keep any more. */
 static struct dti_caster *keep(struct dti_context *context, struct dti_caster *caster,
@@ -143,6 +154,7 @@ static struct dti_caster *keep(struct dti_context *context, struct dti_caster *c
     *ret_gone = ret ? caster : set[DTI_KEPT_WAYS - 1];
     if (!ret) {
         ret = caster;
+        context->forget = forget;
         (void)atomic_fetch_add_explicit(&caster->uses, 1, memory_order_relaxed);
         set[DTI_KEPT_WAYS - 1] = caster;
         to_front(set, DTI_KEPT_WAYS - 1);
@@ -195,15 +207,6 @@ void dti_caster_free(struct dti_caster *caster)
     dti_call_end(&call);
 }
 
-void dti_casters_forget(struct dti_context *context)
-{
-    for (size_t i = 0; i < DTI_KEPT_SETS * DTI_KEPT_WAYS; i++) {
-        struct dti_caster *const caster = context->kept[i / DTI_KEPT_WAYS][i % DTI_KEPT_WAYS];
-        if (caster && drop(caster))
-            destroy(caster);
-    }
-}
-
 const char *dti_caster_kernels(const struct dti_caster *caster)
 {
     return caster->kernels;
@@ -244,7 +247,7 @@ enum dti_status dti_caster_cast(const struct dti_caster *caster, const struct dt
                                 void *dst, const void *src, size_t n, uint64_t index,
                                 struct dti_loss *loss, struct dti_error *reterr)
 {
-    if (n <= caster->small)
+    if (n <= (loss ? caster->small / COUNTED : caster->small))
         return dti_plan_run(plan, dst, src, n, index, DTI_STORES_CACHED, loss, reterr);
     struct dti_team *const team = dti_context_borrow_team(caster->context);
     const enum dti_status status =

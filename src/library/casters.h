@@ -22,7 +22,7 @@ struct dti_caster {
     struct dti_caster *self;             /* `counting` is all that changes */
     struct dti_context *context;
     struct dti_request request;
-    bool on_cpu; /* also if the context has a device */
+    bool on_cpu;        /* also if the context has a device */
     atomic_size_t uses; /* by callers, and one by the context while it keeps it */
     char kernels[DTI_PLAN_TEXT_SIZE];
 };
@@ -31,9 +31,6 @@ struct dti_caster {
 enum dti_status dti_caster_take(struct dti_caster **ret, struct dti_context *context,
                                 const struct dti_cast_spec *spec, bool on_cpu,
                                 struct dti_error *reterr);
-/* Drops those that a context keeps. */
-void dti_casters_forget(struct dti_context *context);
-
 /* The plan that counts a loss. Fails with DTI_NO_MEMORY. */
 enum dti_status dti_caster_counting(const struct dti_caster *caster, const struct dti_plan **ret,
                                     struct dti_error *reterr);

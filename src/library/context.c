@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "convert/runner.h"
-#include "library/casters.h"
 #include "util/run/allocate.h"
 
 const char *dti_version(void)
@@ -61,9 +60,12 @@ static enum dti_status choose_level(struct dti_context *context, const char *wor
 static enum dti_status open_device(struct dti_context *context, const char *word,
                                    struct dti_error *reterr)
 {
+    struct dti_call call;
+    dti_call_begin(&call, &context->caller);
     enum dti_status status = dti_device_choice_parse(&context->device, word, reterr);
     if (status == DTI_OK)
         status = dti_runner_open(&context->runner, &context->device, reterr);
+    dti_call_end(&call);
     if (status == DTI_USAGE) {
         status = DTI_UNKNOWN_OPTION;
         if (reterr)
@@ -76,16 +78,27 @@ static enum dti_status fill(struct dti_context *context, const struct dti_contex
                             struct dti_error *reterr)
 {
     enum dti_status status = choose_level(context, options->cpu_level, reterr);
-    if (status == DTI_OK)
-        status = open_device(context, options->device, reterr);
     if (status != DTI_OK)
         return status;
     context->threads = options->threads > 0 ? options->threads : dti_cpu_count();
     if (context->threads > DTI_THREADS_MAX)
         context->threads = DTI_THREADS_MAX;
-    context->run_tasks = options->run_tasks;
-    context->run_tasks_context = options->run_tasks_context;
-    return pthread_mutex_init(&context->lock, NULL) == 0 ? DTI_OK : dti_no_memory(reterr);
+    if (pthread_mutex_init(&context->lock, NULL) != 0)
+        return dti_no_memory(reterr);
+    status = open_device(context, options->device, reterr);
+    if (status != DTI_OK)
+        (void)pthread_mutex_destroy(&context->lock);
+    return status;
+}
+
+struct dti_caller dti_context_caller(const struct dti_context *context)
+{
+    return (struct dti_caller){.allocate = context->caller.allocate,
+                               .allocate_context = context->caller.allocate_context,
+                               .interrupted = context->caller.interrupted,
+                               .interrupted_context = context->caller.interrupted_context,
+                               .pool = context->caller.pool,
+                               .pool_context = context->caller.pool_context};
 }
 
 /* A block that is made or freed when the context is not there. */
@@ -111,7 +124,9 @@ enum dti_status dti_context_new(struct dti_context **ret, const struct dti_conte
     struct dti_caller caller = {.allocate = taken.allocate,
                                 .allocate_context = taken.allocate_context,
                                 .interrupted = taken.interrupted,
-                                .interrupted_context = taken.interrupted_context};
+                                .interrupted_context = taken.interrupted_context,
+                                .pool = taken.run_tasks,
+                                .pool_context = taken.run_tasks_context};
     struct dti_context *const context = reallocate(&caller, NULL);
     if (!context)
         return dti_no_memory(reterr);
@@ -132,7 +147,8 @@ void dti_context_free(struct dti_context *context)
     struct dti_call call;
     dti_call_begin(&call, &context->caller);
     dti_team_free(context->team);
-    dti_casters_forget(context);
+    if (context->forget)
+        context->forget(context);
     dti_runner_close(context->runner);
     for (struct dti_made_format *made = context->formats; made;) {
         struct dti_made_format *const next = made->next;
@@ -142,8 +158,7 @@ void dti_context_free(struct dti_context *context)
     (void)pthread_mutex_destroy(&context->lock);
     dti_call_end(&call);
     dti_caller_end(&context->caller);
-    struct dti_caller caller = {.allocate = context->caller.allocate,
-                                .allocate_context = context->caller.allocate_context};
+    struct dti_caller caller = dti_context_caller(context);
     (void)reallocate(&caller, context);
 }
 
@@ -168,11 +183,7 @@ struct dti_team *dti_context_borrow_team(struct dti_context *context)
     (void)pthread_mutex_lock(&context->lock);
     if (context->threads > 1 && !context->team_in_use) {
         if (!context->team)
-            (void)(context->run_tasks
-                       ? dti_team_new_with(&context->team, context->run_tasks,
-                                           context->run_tasks_context, context->threads, NULL)
-                       : dti_team_new(&context->team, context->threads, DTI_WAIT_SLEEP, false,
-                                      NULL));
+            (void)dti_team_new(&context->team, context->threads, DTI_WAIT_SLEEP, false, NULL);
         team = context->team;
         context->team_in_use = team != NULL;
     }

@@ -26,9 +26,7 @@ struct dti_runner;
 enum { DTI_KEPT_SETS = 16, DTI_KEPT_WAYS = 4 };
 
 struct dti_context {
-    struct dti_caller caller; /* allocator, and whether to give up */
-    dti_run_tasks_fn *run_tasks;
-    void *run_tasks_context;
+    struct dti_caller caller; /* allocator, pool, and whether to give up */
     enum dti_level level;
     struct dti_device_choice device;
     size_t threads;
@@ -37,6 +35,7 @@ struct dti_context {
     struct dti_team *team; /* NULL until a call has enough work */
     bool team_in_use;
     struct dti_caster *kept[DTI_KEPT_SETS][DTI_KEPT_WAYS]; /* the latest of each set first */
+    void (*forget)(struct dti_context *context);           /* drops them; NULL: none was kept */
     struct dti_runner *runner; /* of a device; NULL: the CPU. Constant */
 };
 
@@ -52,6 +51,10 @@ struct dti_context {
  * works alone, because the context has no other or because another call uses them. */
 struct dti_team *dti_context_borrow_team(struct dti_context *context);
 void dti_context_return_team(struct dti_context *context, struct dti_team *team); /* NULL is fine */
+
+/* A caller like the context's, without what the layers keep for it: a call that must not see the
+ * files of others has its own. End it with dti_caller_end(). */
+struct dti_caller dti_context_caller(const struct dti_context *context);
 
 /* The row of a format, or its only copy in the context. Fails with DTI_NO_MEMORY. */
 enum dti_status dti_context_format(struct dti_context *context, const struct dti_format *format,

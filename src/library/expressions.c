@@ -16,16 +16,12 @@ static const struct dti_layout unpacked = {.packing = DTI_PACKING_BYTES};
 
 /* A call: what it was given, and what it has made. */
 struct evaluation {
-    struct dti_context *context;
     const char *text;
     size_t length;
     struct dti_calc_spec spec;
     struct dti_calc_options options;
     struct dti_operand *operands;
     const char **names; /* of the operands; NULL after the last */
-    struct dti_calc_tree *tree;
-    struct dti_calc_result result;
-    bool has_result;
     struct dti_calc_output output;
 };
 
@@ -187,49 +183,49 @@ static char *kept_text(struct dti_buffer *buffer)
     return buffer->failed ? NULL : dti_strdup(buffer->data);
 }
 
-static enum dti_status give_truth(struct evaluation *e, struct dti_error *reterr)
+static enum dti_status give_truth(struct dti_calc_output *output,
+                                  const struct dti_calc_result *result, struct dti_error *reterr)
 {
-    struct dti_calc_output *const output = &e->output;
     struct dti_calc_true truth;
     struct dti_buffer text;
     size_t worst = 0;
-    output->has_truth = dti_calc_worst(&e->result, &worst, &output->different);
+    output->has_truth = dti_calc_worst(result, &worst, &output->different);
     if (!output->has_truth || output->count == 0)
         return DTI_OK;
     output->worst = worst;
-    dti_calc_true_get(&e->result, worst, &truth);
+    dti_calc_true_get(result, worst, &truth);
     const bool measured = truth.has_error && truth.relative.kind <= DTI_CLASS_FINITE;
     if (output->different > 0)
         output->max_relative = measured ? fabs(to_double(&truth.relative)) : INFINITY;
     if (!truth.known)
         return DTI_OK;
     dti_buffer_init(&text);
-    const bool spelled = dti_calc_true_text(&e->result, worst, &text);
+    const bool spelled = dti_calc_true_text(result, worst, &text);
     output->worst_truth = spelled ? kept_text(&text) : NULL;
     const bool failed = text.failed || (spelled && !output->worst_truth);
     dti_buffer_free(&text);
     return failed ? dti_no_memory(reterr) : DTI_OK;
 }
 
-static enum dti_status give_first(struct evaluation *e, struct dti_error *reterr)
+static enum dti_status give_first(struct dti_calc_output *output,
+                                  const struct dti_calc_result *result, struct dti_error *reterr)
 {
     struct dti_buffer text;
-    if (!e->result.went_wrong)
+    if (!result->went_wrong)
         return DTI_OK;
     dti_buffer_init(&text);
-    dti_calc_sentence(&text, &e->result, &e->result.first_step, &e->result.first);
-    e->output.first = kept_text(&text);
+    dti_calc_sentence(&text, result, &result->first_step, &result->first);
+    output->first = kept_text(&text);
     dti_buffer_free(&text);
-    return e->output.first ? DTI_OK : dti_no_memory(reterr);
+    return output->first ? DTI_OK : dti_no_memory(reterr);
 }
 
-static enum dti_status give_result(struct evaluation *e, struct dti_error *reterr)
+/* Moves the codes of the result. */
+static enum dti_status give_result(struct dti_calc_output *output, struct dti_calc_result *result,
+                                   struct dti_error *reterr)
 {
-    struct dti_calc_output *const output = &e->output;
-    struct dti_calc_result *const result = &e->result;
     const struct dti_format *const format = &result->value.format;
     const uint64_t *const events = result->events;
-    enum dti_status status = dti_context_format(e->context, format, &output->format, reterr);
     output->rank = result->value.rank;
     output->count = result->value.count;
     memcpy(output->shape, result->value.shape, sizeof output->shape);
@@ -242,10 +238,9 @@ static enum dti_status give_result(struct evaluation *e, struct dti_error *reter
     output->subnormals = events[DTI_CALC_SUBNORMAL];
     output->absorbed = events[DTI_CALC_ABSORBED];
     output->cancellations = events[DTI_CALC_CANCELLATION];
+    enum dti_status status = give_truth(output, result, reterr);
     if (status == DTI_OK)
-        status = give_truth(e, reterr);
-    if (status == DTI_OK)
-        status = give_first(e, reterr);
+        status = give_first(output, result, reterr);
     if (dti_format_code_shift(format) > 0) /* the codes become containers, in place */
         for (size_t i = 0; i < output->count; i++)
             dti_storage_put(format, &unpacked, result->value.codes, i,
@@ -255,24 +250,37 @@ static enum dti_status give_result(struct evaluation *e, struct dti_error *reter
     return status;
 }
 
-/* Runs guarded: MPFR cannot report that memory ran out. */
-static enum dti_status evaluate(void *context, struct dti_error *reterr)
-{
-    struct evaluation *const e = (struct evaluation *)context;
-    enum dti_status status = dti_calc_parse_bound(&e->tree, e->text, e->length, e->names, reterr);
-    if (status == DTI_OK)
-        status = dti_calc_run(e->tree, e->spec.format, &e->options, &e->result, reterr);
-    if (status != DTI_OK)
-        return status;
-    e->has_result = true;
-    return give_result(e, reterr);
-}
-
 static void free_output(struct dti_calc_output *output)
 {
     dti_free(output->codes);
     dti_free(output->first);
     dti_free(output->worst_truth);
+    output->codes = NULL;
+    output->first = output->worst_truth = NULL;
+}
+
+/* Runs guarded: MPFR cannot report that memory ran out. What is allocated here is then freed, so
+ * nothing of it is seen outside unless all is done. */
+static enum dti_status evaluate(void *context, struct dti_error *reterr)
+{
+    struct evaluation *const e = (struct evaluation *)context;
+    struct dti_calc_output output = {.size = sizeof output, .format = e->spec.format};
+    struct dti_calc_tree *tree = NULL;
+    struct dti_calc_result result;
+    enum dti_status status = dti_calc_parse_bound(&tree, e->text, e->length, e->names, reterr);
+    if (status != DTI_OK)
+        return status;
+    status = dti_calc_run(tree, e->spec.format, &e->options, &result, reterr);
+    if (status == DTI_OK) {
+        status = give_result(&output, &result, reterr);
+        dti_calc_result_free(&result);
+    }
+    dti_calc_tree_free(tree);
+    if (status == DTI_OK)
+        e->output = output;
+    else
+        free_output(&output);
+    return status;
 }
 
 enum dti_status dti_calc_evaluate(struct dti_context *context, const char *expression,
@@ -280,23 +288,17 @@ enum dti_status dti_calc_evaluate(struct dti_context *context, const char *expre
                                   struct dti_calc_output *ret, struct dti_error *reterr)
 {
     struct dti_call call;
-    struct evaluation e = {.context = context, .text = expression, .length = length};
-    e.output.size = sizeof e.output;
+    struct evaluation e = {.text = expression, .length = length};
     if (length == SIZE_MAX)
         e.length = strlen(expression);
     dti_call_begin(&call, &context->caller);
     enum dti_status status = take_spec(&e, spec, reterr);
     if (status == DTI_OK)
         status = dti_calc_guarded(evaluate, &e, reterr);
-    if (e.has_result)
-        dti_calc_result_free(&e.result);
-    dti_calc_tree_free(e.tree);
     dti_free(e.names);
     dti_free(e.operands);
     if (status == DTI_OK)
         dti_struct_give(ret, &e.output, sizeof e.output);
-    else
-        free_output(&e.output);
     dti_call_end(&call);
     return status;
 }
@@ -309,6 +311,4 @@ void dti_calc_free(struct dti_context *context, struct dti_calc_output *output)
     dti_call_begin(&call, &context->caller);
     free_output(output);
     dti_call_end(&call);
-    output->codes = NULL;
-    output->first = output->worst_truth = NULL;
 }

@@ -13,9 +13,10 @@
 #include "util/run/allocate.h"
 
 enum {
-    PIECE_BYTES = 2 << 20, /* of codes in memory: as large as caches allow */
-    LARGE_BYTES = 4 << 20, /* below, threads are not worth their start */
-    GROUP = 8,             /* elements that fill whole bytes, whatever their width */
+    PIECE_BYTES = 1 << 20,  /* of codes in memory: as large as caches allow */
+    DIRECT_BYTES = 8 << 20, /* the same if they are only read */
+    LARGE_BYTES = 4 << 20,  /* below, threads are not worth their start */
+    GROUP = 8,              /* elements that fill whole bytes, whatever their width */
     CACHE_LINE = 64,
 };
 
@@ -26,7 +27,7 @@ struct reader {
 };
 
 /* A range that is read. */
-struct range {
+struct read_job {
     const struct dti_batch_source *source; /* numbers that are computed; else: */
     const struct dti_input *input;
     uint64_t offset; /* of the tensor's first byte */
@@ -42,14 +43,14 @@ struct range {
 };
 
 /* Bytes of n stored elements. */
-static uint64_t stored_bytes(const struct range *range, uint64_t n)
+static uint64_t stored_bytes(const struct read_job *range, uint64_t n)
 {
     return n / GROUP * range->stored_bits + (n % GROUP * range->stored_bits + 7) / 8;
 }
 
 /* Elements `at` to at + n - 1 of the tensor by the plan, where `at` is a multiple of GROUP if codes
  * are packed. */
-static enum dti_status run_plan(const struct range *range, struct reader *reader, void *dst,
+static enum dti_status run_plan(const struct read_job *range, struct reader *reader, void *dst,
                                 uint64_t at, size_t n, struct dti_error *reterr)
 {
     const enum dti_status status =
@@ -61,7 +62,7 @@ static enum dti_status run_plan(const struct range *range, struct reader *reader
 }
 
 /* The same for any `at`: the first elements may share a byte with those before. */
-static enum dti_status read_cast(const struct range *range, struct reader *reader,
+static enum dti_status read_cast(const struct read_job *range, struct reader *reader,
                                  unsigned char *dst, uint64_t at, size_t n,
                                  struct dti_error *reterr)
 {
@@ -84,7 +85,7 @@ static enum dti_status read_cast(const struct range *range, struct reader *reade
 static enum dti_status read_piece(void *context, size_t member, size_t part, uint64_t first,
                                   size_t n, struct dti_error *reterr)
 {
-    const struct range *const range = context;
+    const struct read_job *const range = context;
     struct reader *const reader = &range->readers[member];
     const size_t skip = first < range->shift ? (size_t)(range->shift - first) : 0;
     (void)part;
@@ -102,7 +103,7 @@ static enum dti_status read_piece(void *context, size_t member, size_t part, uin
                              reterr);
 }
 
-static void free_readers(struct range *range, size_t count)
+static void free_readers(struct read_job *range, size_t count)
 {
     for (size_t i = 0; range->readers && i < count; i++) {
         dti_window_free(&range->readers[i].window);
@@ -111,7 +112,7 @@ static void free_readers(struct range *range, size_t count)
     dti_free(range->readers);
 }
 
-static enum dti_status run_pieces(struct range *range, struct dti_team *team, size_t piece,
+static enum dti_status run_pieces(struct read_job *range, struct dti_team *team, size_t piece,
                                   struct dti_error *reterr)
 {
     const size_t members = team ? dti_team_size(team) : 1;
@@ -135,23 +136,26 @@ static enum dti_status run_pieces(struct range *range, struct dti_team *team, si
     return status;
 }
 
-static enum dti_status read_range(struct dti_file *file, struct range *range,
+static enum dti_status read_range(struct dti_file *file, struct read_job *range,
                                   struct dti_error *reterr)
 {
     const uint64_t bytes = range->count * range->item;
-    const size_t piece = PIECE_BYTES / range->item;
-    if (!range->plan && !range->source && bytes < LARGE_BYTES) /* nothing but a system call */
-        return dti_input_read_at(range->input, range->buffer, (size_t)bytes,
-                                 range->offset + range->first * range->item, reterr);
+    const bool direct = !range->plan && !range->source;
     struct dti_team *const team =
         bytes >= LARGE_BYTES ? dti_context_borrow_team(file->context) : NULL;
-    const enum dti_status status = run_pieces(range, team, piece, reterr);
+    enum dti_status status;
+    if (direct && !team) /* nothing but a system call */
+        status = dti_input_read_at(range->input, range->buffer, (size_t)bytes,
+                                   range->offset + range->first * range->item, reterr);
+    else
+        status =
+            run_pieces(range, team, (direct ? DIRECT_BYTES : PIECE_BYTES) / range->item, reterr);
     dti_context_return_team(file->context, team);
     return status;
 }
 
 /* Columns become rows in a temporary file, once. */
-static enum dti_status make_rows(struct dti_file *file, size_t tensor, struct range *range,
+static enum dti_status make_rows(struct dti_file *file, size_t tensor, struct read_job *range,
                                  struct dti_error *reterr)
 {
     const struct dti_tensor *const shown = &file->container->tensors[tensor];
@@ -190,7 +194,7 @@ static enum dti_status make_plan(const struct dti_file *file, const struct dti_t
     return dti_plan_new(ret, &request, file->context->level, reterr);
 }
 
-static enum dti_status find_data(struct dti_file *file, size_t tensor, struct range *range,
+static enum dti_status find_data(struct dti_file *file, size_t tensor, struct read_job *range,
                                  struct dti_plan **ret_plan, struct dti_error *reterr)
 {
     const struct dti_tensor *const shown = &file->container->tensors[tensor];
@@ -257,7 +261,7 @@ enum dti_status dti_file_read(struct dti_file *file, size_t tensor, uint64_t fir
     if (status != DTI_OK)
         return status;
     const struct dti_tensor *const shown = &file->container->tensors[tensor];
-    struct range range = {
+    struct read_job range = {
         .item = dti_format_item(shown->format), .first = first, .count = count, .buffer = buffer};
     dti_call_begin(&call, &file->context->caller);
     status = find_data(file, tensor, &range, &plan, reterr);

@@ -11,6 +11,15 @@
 #include "library/context.h"
 #include "util/text/ascii.h"
 
+/* The row of that very name; NULL if there is none. Faster than a search in all systems. */
+static const struct dti_format *row_named(const char *name)
+{
+    const struct dti_format *row = dti_format_next(NULL);
+    while (row && strcmp(row->name, name) != 0)
+        row = dti_format_next(row);
+    return row;
+}
+
 enum dti_status dti_format_find(struct dti_context *context, const char *name,
                                 const struct dti_format **ret, const char **ret_note,
                                 struct dti_error *reterr)
@@ -18,6 +27,11 @@ enum dti_status dti_format_find(struct dti_context *context, const char *name,
     struct dti_call call;
     struct dti_format format;
     const char *note = NULL;
+    const struct dti_format *const row = ret_note ? NULL : row_named(name);
+    if (row) {
+        *ret = row;
+        return DTI_OK;
+    }
     dti_call_begin(&call, &context->caller);
     enum dti_status status = dti_format_lookup(name, &format, &note, reterr);
     if (status == DTI_OK)

@@ -6,10 +6,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "convert/plan_parts.h"
 #include "kernels/quant/quant_kernel.h"
 #include "library/quantizers.h"
 #include "util/run/allocate.h"
+#include "util/run/caller.h"
 
 enum {
     CHUNK = 2 * DTI_TILE, /* elements at once: whole blocks and tiles */
@@ -68,8 +68,13 @@ static void fail(struct gguf_work *work, uint64_t at, enum dti_status status,
 static bool next_chunk(struct gguf_part *part)
 {
     const uint64_t elements = part->work->quantizer->sizes.elements;
+    struct dti_error error;
     if (atomic_load(&part->work->failed))
         return false;
+    if (dti_interrupted()) {
+        fail(part->work, 0, dti_cancelled(&error), &error);
+        return false;
+    }
     part->first = atomic_fetch_add(&part->work->next, 1) * CHUNK;
     if (part->first >= elements)
         return false;
@@ -226,8 +231,7 @@ static enum dti_status work_init(struct gguf_work *ret, const struct dti_quantiz
     ret->numbers = (unsigned char *)(uintptr_t)numbers;
     ret->blocks = blocks;
     ret->number_bytes = (size_t)dti_format_container(&quantizer->number);
-    ret->plain =
-        dti_format_same(&quantizer->number, fp32) && (uintptr_t)numbers % sizeof(float) == 0;
+    ret->plain = quantizer->number.id == DTI_FP32 && (uintptr_t)numbers % sizeof(float) == 0;
     ret->reterr = reterr;
     dti_gguf_coder_init(&ret->coder, quantizer->type, level);
     dti_loss_rule_init(&ret->rule, fp32, fp32, &(struct dti_policy){.round = 0});
@@ -267,8 +271,7 @@ static void choose_scale(struct gguf_work *work, struct dti_team *team)
 {
     run_team(work, team, range_member);
     const struct dti_range *const range = &work->range;
-    const float amax =
-        range->min > range->max ? 0 : fmaxf(fabsf(range->min), fabsf(range->max));
+    const float amax = range->min > range->max ? 0 : fmaxf(fabsf(range->min), fabsf(range->max));
     dti_nvfp4_encoder_init(&work->nv, amax, work->quantizer->context->level);
     work->tensor_scale = work->nv.scale;
     work->coder.nv = &work->nv;

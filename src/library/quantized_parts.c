@@ -9,33 +9,33 @@
 #include "util/run/allocate.h"
 
 /* A buffer of the caller, or aligned memory in its place. */
-struct place {
+struct part_place {
     void *given, *used;
     size_t bytes;
 };
 
-static bool place_new(struct place *ret, const void *given, size_t bytes, size_t alignment,
+static bool place_new(struct part_place *ret, const void *given, size_t bytes, size_t alignment,
                       bool always)
 {
-    *ret = (struct place){.given = (void *)(uintptr_t)given, .bytes = bytes};
+    *ret = (struct part_place){.given = (void *)(uintptr_t)given, .bytes = bytes};
     const bool copies = bytes > 0 && (always || (uintptr_t)given % alignment != 0);
     ret->used = copies ? dti_malloc(bytes) : ret->given;
     return ret->used || bytes == 0;
 }
 
-static void place_load(const struct place *place)
+static void place_load(const struct part_place *place)
 {
     if (place->used != place->given)
         memcpy(place->used, place->given, place->bytes);
 }
 
-static void place_store(const struct place *place)
+static void place_store(const struct part_place *place)
 {
     if (place->used != place->given)
         memcpy(place->given, place->used, place->bytes);
 }
 
-static void place_free(const struct place *place)
+static void place_free(const struct part_place *place)
 {
     if (place->used != place->given)
         dti_free(place->used);
@@ -45,7 +45,7 @@ enum { NUMBERS, CODES, SCALES, ZERO_POINTS, PLACES };
 
 static enum dti_status places_new(const struct dti_quantizer *quantizer,
                                   const struct dti_quantized *parts, const void *numbers,
-                                  struct place ret[PLACES], struct dti_error *reterr)
+                                  struct part_place ret[PLACES], struct dti_error *reterr)
 {
     const struct dti_quantized_sizes *const sizes = &quantizer->sizes;
     const bool nested = quantizer->target.scheme.nested;
@@ -65,13 +65,13 @@ static enum dti_status places_new(const struct dti_quantizer *quantizer,
     return DTI_OK;
 }
 
-static void places_free(const struct place places[PLACES])
+static void places_free(const struct part_place places[PLACES])
 {
     for (size_t i = 0; i < PLACES; i++)
         place_free(&places[i]);
 }
 
-static struct dti_quantized_array array_of(const struct place places[PLACES],
+static struct dti_quantized_array array_of(const struct part_place places[PLACES],
                                            const struct dti_quantized *parts)
 {
     return (struct dti_quantized_array){.codes = places[CODES].used,
@@ -123,7 +123,7 @@ enum dti_status dti_quantized_parts_run(const struct dti_quantizer *quantizer,
                                         struct dti_quantized *ret, struct dti_quant_report *report,
                                         struct dti_error *reterr)
 {
-    struct place places[PLACES];
+    struct part_place places[PLACES];
     enum dti_status status = places_new(quantizer, ret, numbers, places, reterr);
     if (status == DTI_OK) {
         struct dti_quantized_array array = array_of(places, ret);
@@ -148,7 +148,7 @@ enum dti_status dti_quantized_parts_back(const struct dti_quantizer *quantizer,
                                          struct dti_team *team, const struct dti_quantized *parts,
                                          void *numbers, struct dti_error *reterr)
 {
-    struct place places[PLACES];
+    struct part_place places[PLACES];
     enum dti_status status = places_new(quantizer, parts, numbers, places, reterr);
     if (status == DTI_OK) {
         struct dti_quantized_array array = array_of(places, parts);

@@ -24,6 +24,11 @@ struct dti_quantizer {
     struct dti_plan *load, *store; /* of numbers, from fp32 and to it; store: NULL for integers */
 };
 
+/* quantizer_plan.c: fills all but the context; what was made stays for the caller to free when it
+ * fails. reterr is not NULL. */
+enum dti_status dti_quantizer_plan(struct dti_quantizer *quantizer,
+                                   const struct dti_quantize_spec *spec, struct dti_error *reterr);
+
 /* quantized_parts.c: the buffers are there. */
 enum dti_status dti_quantized_parts_run(const struct dti_quantizer *quantizer,
                                         struct dti_team *team, const void *numbers,

@@ -11,8 +11,8 @@
 #include "library/casters.h"
 
 enum {
-    BLOCK = 32 * DTI_TILE, /* elements that a thread takes at once */
-    TEAM_BYTES = 1 << 20,  /* less is done before another thread has begun */
+    BLOCK = 32 * DTI_TILE,  /* elements that a thread takes at once */
+    TEAM_BYTES = 512 << 10, /* with less, another thread begins too late */
 };
 
 /* One of the arrays. */
@@ -137,7 +137,8 @@ static void run_member(void *context, size_t member, size_t size)
             break;
         const size_t begin = block * BLOCK;
         const size_t end = scan->n - begin < BLOCK ? scan->n : begin + BLOCK;
-        status = count(scan, begin, end, &tally, &error);
+        status =
+            dti_interrupted() ? dti_cancelled(&error) : count(scan, begin, end, &tally, &error);
     }
     (void)pthread_mutex_lock(&scan->lock);
     if (scan->compares)

@@ -18,8 +18,11 @@ enum {
     ON_STACK = 16 << 10,    /* bytes of a small array's buffer */
     BUFFER = 256 << 10,     /* bytes of a block: in the second-level cache, */
     BUFFER_MOST = 16 << 20, /* or more, if so many are lines of columns */
+    COLUMN = 4 * LINE,      /* bytes of a column that are read at once: fewer pages a byte */
     DIRECT = 512,           /* elements of a row that is worth its own call */
-    TEAM_BYTES = 1 << 20,   /* of source and result: less is done before a thread has begun */
+    /* of source and result: with less, another thread begins too late */
+    TEAM_BYTES = 512 << 10,
+    TEAM_BYTES_DIRECT = 4 << 20,
 };
 
 struct strided {
@@ -61,20 +64,24 @@ static inline void gather(unsigned char *to, const unsigned char *from, size_t n
     }
 }
 
-/* Copies rows of n items, whose items are `stride` bytes apart, by squares of whole cache lines. */
+/* Copies rows of n items, whose items are `stride` bytes apart, by squares of whole cache lines.
+ * Those of the next square are fetched meanwhile: they are too far apart for the hardware to guess,
+ * and the loads of one square are more than it looks ahead. */
 static inline void gather_rows(unsigned char *to, const unsigned char *from, size_t rows, size_t n,
                                ptrdiff_t row_stride, ptrdiff_t stride, const size_t item)
 {
     enum { SIDE_MAX = 64 };
     unsigned char square[SIDE_MAX * SIDE_MAX];
     const size_t side = item < 16 ? LINE / item : 8;
-    for (size_t row = 0; row < rows; row += side) {
-        const size_t high = rows - row < side ? rows - row : side;
-        for (size_t at = 0; at < n; at += side) {
-            const size_t wide = n - at < side ? n - at : side;
+    for (size_t at = 0; at < n; at += side) {
+        const size_t wide = n - at < side ? n - at : side;
+        for (size_t row = 0; row < rows; row += side) {
+            const size_t high = rows - row < side ? rows - row : side;
             for (size_t j = 0; j < wide; j++) {
                 const unsigned char *p =
                     from + (ptrdiff_t)row * row_stride + (ptrdiff_t)(at + j) * stride;
+                dti_prefetch((const void *)((uintptr_t)p + (uintptr_t)((ptrdiff_t)side * stride)),
+                             1);
                 for (size_t i = 0; i < high; i++) {
                     memcpy(square + (i * side + j) * item, p, item);
                     p += row_stride;
@@ -115,35 +122,35 @@ static void gather_sized(const struct strided *job, unsigned char *to, const uns
     }
 }
 
-/* A place in the array. */
-struct place {
+/* An element of the array. */
+struct spot {
     size_t at[DTI_RANK_MAX];
     const unsigned char *from;
 };
 
-static struct place place_of(const struct strided *job, size_t element)
+static struct spot spot_of(const struct strided *job, size_t element)
 {
-    struct place place = {.from = job->src};
+    struct spot spot = {.from = job->src};
     for (size_t i = job->rank; i-- > 0;) {
-        place.at[i] = element % job->shape[i];
+        spot.at[i] = element % job->shape[i];
         element /= job->shape[i];
-        place.from += (ptrdiff_t)place.at[i] * job->stride[i];
+        spot.from += (ptrdiff_t)spot.at[i] * job->stride[i];
     }
-    return place;
+    return spot;
 }
 
 /* Moves on by `count` steps of a dimension, which are at most those left in it. */
-static void move(const struct strided *job, struct place *place, size_t dimension, size_t count)
+static void move(const struct strided *job, struct spot *spot, size_t dimension, size_t count)
 {
     size_t i = dimension;
-    place->at[i] += count;
-    place->from += (ptrdiff_t)count * job->stride[i];
-    while (place->at[i] == job->shape[i] && i > 0) {
-        place->from -= (ptrdiff_t)job->shape[i] * job->stride[i];
-        place->at[i] = 0;
+    spot->at[i] += count;
+    spot->from += (ptrdiff_t)count * job->stride[i];
+    while (spot->at[i] == job->shape[i] && i > 0) {
+        spot->from -= (ptrdiff_t)job->shape[i] * job->stride[i];
+        spot->at[i] = 0;
         i--;
-        place->at[i]++;
-        place->from += job->stride[i];
+        spot->at[i]++;
+        spot->from += job->stride[i];
     }
 }
 
@@ -151,19 +158,19 @@ static void gather_block(const struct strided *job, unsigned char *buffer, size_
                          size_t count)
 {
     const size_t last = job->rank - 1, n = job->shape[last];
-    struct place place = place_of(job, begin);
+    struct spot spot = spot_of(job, begin);
     while (count > 0) {
-        const size_t left = n - place.at[last];
+        const size_t left = n - spot.at[last];
         size_t rows = 1, some = left < count ? left : count;
-        if (job->columns && place.at[last] == 0 && count >= 2 * n) {
-            rows = job->shape[last - 1] - place.at[last - 1];
+        if (job->columns && spot.at[last] == 0 && count >= 2 * n) {
+            rows = job->shape[last - 1] - spot.at[last - 1];
             rows = rows < count / n ? rows : count / n;
         }
-        gather_sized(job, buffer, place.from, rows, some);
+        gather_sized(job, buffer, spot.from, rows, some);
         if (rows > 1)
-            move(job, &place, last - 1, rows);
+            move(job, &spot, last - 1, rows);
         else
-            move(job, &place, last, some);
+            move(job, &spot, last, some);
         count -= rows * some;
         buffer += rows * some * job->item;
     }
@@ -174,12 +181,12 @@ static enum dti_status run_rows(const struct strided *job, size_t begin, size_t 
 {
     const size_t last = job->rank - 1, n = job->shape[last];
     const unsigned parts = job->caster->parts, bits = job->caster->dst_bits;
-    struct place place = place_of(job, begin);
+    struct spot spot = spot_of(job, begin);
     enum dti_status status = DTI_OK;
     for (size_t at = begin; at < begin + count && status == DTI_OK; at += n) {
-        status = dti_plan_run(job->plan, job->dst + dti_array_bytes(at * parts, bits), place.from,
+        status = dti_plan_run(job->plan, job->dst + dti_array_bytes(at * parts, bits), spot.from,
                               n * parts, at * parts, job->stores, NULL, reterr);
-        move(job, &place, last, n);
+        move(job, &spot, last, n);
     }
     return status;
 }
@@ -228,7 +235,9 @@ static void run_member(void *context, size_t member, size_t size)
         const size_t begin = block * job->block;
         const size_t count = job->n - begin < job->block ? job->n - begin : job->block;
         const enum dti_status status =
-            run_block(job, buffer, begin, count, job->counts ? &loss : NULL, &error);
+            dti_interrupted()
+                ? dti_cancelled(&error)
+                : run_block(job, buffer, begin, count, job->counts ? &loss : NULL, &error);
         if (status != DTI_OK)
             note(job, block, status, &error);
     }
@@ -286,7 +295,7 @@ static size_t choose_block(const struct strided *job, bool tiles)
         return some;
     while (tiles && rows < DTI_TILE && rows * (n % DTI_TILE) % DTI_TILE != 0)
         rows *= 2;
-    const size_t least = job->columns ? LINE / (job->item < LINE ? job->item : LINE) : 1;
+    const size_t least = job->columns ? COLUMN / job->item : 1;
     while (rows < least || (n <= some && rows <= some / n / 2))
         rows *= 2;
     bool fits = true;
@@ -318,7 +327,8 @@ static void run(struct strided *job)
 {
     struct dti_context *const context = job->caster->context;
     const unsigned bits = job->caster->src_bits + job->caster->dst_bits;
-    const bool large = dti_tile_bytes(job->n * job->caster->parts, bits) >= TEAM_BYTES;
+    const size_t least = job->direct ? TEAM_BYTES_DIRECT : TEAM_BYTES;
+    const bool large = dti_tile_bytes(job->n * job->caster->parts, bits) >= least;
     struct dti_team *const team =
         large && job->n > job->block ? dti_context_borrow_team(context) : NULL;
     if (team)

@@ -1,79 +1,38 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes new files of tensors: see dtinfo/file.h. The file is laid out at the first write, under a
- * temporary name, and gets its own when everything has been written. */
+ * New files of tensors, until their data are written: see dtinfo/file.h. */
 #include <string.h>
 
-#include "containers/container.h"
-#include "convert/plan.h"
-#include "dtinfo/file.h"
 #include "io/input.h"
-#include "library/context.h"
-#include "library/spans.h"
+#include "library/writer.h"
 #include "util/checked.h"
 #include "util/run/allocate.h"
-#include "util/run/memory_pool.h"
 
-enum {
-    GROUP = 8,              /* elements that fill whole bytes, whatever their width */
-    PIECE = 512 * DTI_TILE, /* elements that are packed at once */
-    CACHE_LINE = 64,
-};
-
-/* What was declared, by its number. */
-struct declared {
-    const char *name;
-    size_t name_length;
-    const struct dti_format *format;
-    struct dti_layout layout; /* in the file */
-    uint64_t elements;
-    uint64_t offset; /* in the file, once that is laid out */
-    struct dti_spans written;
-    struct dti_plan *plan; /* from given codes to stored ones; NULL: none needed, or none yet */
-};
-
-struct dti_writer {
-    struct dti_context *context;
-    enum dti_container_kind kind;
-    const char *path;
-    bool replace;
-    struct dti_pool pool; /* names, shapes, metadata */
-    size_t count, room;
-    struct dti_new_tensor *tensors; /* source: the number; their order changes in the layout */
-    struct declared *declared;
-    size_t text_count, text_room;
-    struct dti_metadata *texts;
-    struct dti_new_head head;
-    struct dti_output_file *output; /* NULL: not laid out, or ended */
-    unsigned char *packed;          /* a piece of stored codes */
-    bool has_ended;
-};
+/* Whether new files of that kind can be made of tensors alone. */
+static bool is_made(enum dti_container_kind kind)
+{
+    return dti_container_is_written(kind) &&
+           !dti_container_has(kind, DTI_TRAIT_REMADE | DTI_TRAIT_FOLDER);
+}
 
 static enum dti_status choose_kind(const char *path, const char *word, enum dti_container_kind *ret,
                                    struct dti_error *reterr)
 {
     enum { WORDS = 128 };
     char words[WORDS] = "";
-    enum dti_container_kind kind = 0;
-    if (!word) {
-        kind = dti_container_named(path);
-        if (kind == DTI_CONTAINER_RAW)
-            kind = DTI_CONTAINER_COUNT;
-    }
-    while (word && kind < DTI_CONTAINER_COUNT && strcmp(word, dti_container_name(kind)) != 0)
-        kind++;
-    *ret = kind;
-    if (dti_container_is_written(kind) &&
-        !dti_container_has(kind, DTI_TRAIT_REMADE | DTI_TRAIT_FOLDER))
+    *ret = dti_container_named(path);
+    if (!word && is_made(*ret) && !dti_container_has(*ret, DTI_TRAIT_BARE))
         return DTI_OK;
-    for (unsigned i = 0; i < DTI_CONTAINER_COUNT; i++) {
-        const enum dti_container_kind known = (enum dti_container_kind)i;
-        if (!dti_container_is_written(known) ||
-            dti_container_has(known, DTI_TRAIT_REMADE | DTI_TRAIT_FOLDER))
+    for (unsigned i = 0; dti_container_words(i); i++) {
+        const enum dti_container_kind kind = (enum dti_container_kind)i;
+        if (!is_made(kind))
             continue;
+        *ret = kind;
+        if (word && strcmp(word, dti_container_name(kind)) == 0)
+            return DTI_OK;
         if (words[0] != '\0')
             strncat(words, ", ", WORDS - 1 - strlen(words));
-        strncat(words, dti_container_name(known), WORDS - 1 - strlen(words));
+        strncat(words, dti_container_name(kind), WORDS - 1 - strlen(words));
     }
     const char *const wrong = word ? word : path;
     return dti_fail_word(reterr, word ? DTI_UNKNOWN_OPTION : DTI_USAGE, wrong, strlen(wrong),
@@ -121,8 +80,8 @@ enum dti_status dti_writer_new(struct dti_writer **ret, struct dti_context *cont
     return status;
 }
 
-static enum dti_status check_open(const struct dti_writer *writer, bool declares,
-                                  struct dti_error *reterr)
+enum dti_status dti_writer_check_open(const struct dti_writer *writer, bool declares,
+                                      struct dti_error *reterr)
 {
     if (writer->has_ended)
         return dti_fail(reterr, DTI_USAGE, "the file is complete, or could not be completed");
@@ -175,11 +134,11 @@ static enum dti_status declare(struct dti_writer *writer, const struct dti_new_t
         memcpy(shape, own.shape, own.rank * sizeof *shape);
     own.shape = shape;
     own.source = writer->count;
-    writer->declared[writer->count] = (struct declared){.name = own.name,
-                                                        .name_length = own.name_length,
-                                                        .format = own.format,
-                                                        .layout = own.layout,
-                                                        .elements = elements};
+    writer->declared[writer->count] = (struct dti_declared){.name = own.name,
+                                                            .name_length = own.name_length,
+                                                            .format = own.format,
+                                                            .layout = own.layout,
+                                                            .elements = elements};
     writer->tensors[writer->count++] = own;
     return DTI_OK;
 }
@@ -192,7 +151,7 @@ enum dti_status dti_writer_tensor(struct dti_writer *writer, const char *name, s
     struct dti_new_tensor tensor = {
         .name = name, .name_length = length, .format = format, .shape = shape};
     struct dti_call call;
-    enum dti_status status = check_open(writer, true, reterr);
+    enum dti_status status = dti_writer_check_open(writer, true, reterr);
     if (status != DTI_OK)
         return status;
     if (!dti_container_stores(writer->kind, format, &tensor.layout))
@@ -212,7 +171,7 @@ enum dti_status dti_writer_metadata(struct dti_writer *writer, const char *key, 
                                     struct dti_error *reterr)
 {
     struct dti_call call;
-    enum dti_status status = check_open(writer, true, reterr);
+    enum dti_status status = dti_writer_check_open(writer, true, reterr);
     if (status != DTI_OK)
         return status;
     if (!dti_holds_texts(writer->kind))
@@ -231,179 +190,6 @@ enum dti_status dti_writer_metadata(struct dti_writer *writer, const char *key, 
         writer->texts[writer->text_count++] = entry;
     else
         status = dti_no_memory(reterr);
-    dti_call_end(&call);
-    return status;
-}
-
-/* Leaves nothing behind; nothing can be written any more. */
-static void end_writing(struct dti_writer *writer)
-{
-    dti_output_discard(writer->output);
-    writer->output = NULL;
-    writer->has_ended = true;
-}
-
-/* Opens the file with everything in it but the data. */
-static enum dti_status lay_out(struct dti_writer *writer, struct dti_error *reterr)
-{
-    uint64_t size = 0;
-    dti_new_head_free(&writer->head);
-    dti_new_head_init(&writer->head);
-    enum dti_status status =
-        dti_container_layout(writer->kind, writer->tensors, writer->count, writer->texts,
-                             writer->text_count, &writer->head, &size, reterr);
-    for (size_t i = 0; i < writer->count && status == DTI_OK; i++)
-        writer->declared[writer->tensors[i].source].offset = writer->tensors[i].offset;
-    if (status == DTI_OK)
-        status = dti_output_open(&writer->output, writer->path, writer->replace, size, reterr);
-    if (status != DTI_OK)
-        return status;
-    status = dti_output_seekable(writer->output)
-                 ? dti_new_head_write(&writer->head, writer->output, reterr)
-                 : dti_fail(reterr, DTI_WRITE_FAILED, "%s is not a regular file",
-                            DTI_QUOTED(writer->path, strlen(writer->path)));
-    if (status != DTI_OK)
-        end_writing(writer);
-    return status;
-}
-
-/* A range of a tensor that is written. */
-struct piece {
-    struct declared *tensor;
-    uint64_t first, count;
-    const unsigned char *codes;
-};
-
-/* Plans how given codes become stored ones, if they differ. */
-static enum dti_status make_plan(struct dti_writer *writer, const struct piece *piece,
-                                 struct dti_error *reterr)
-{
-    const struct dti_layout *const layout = &piece->tensor->layout;
-    const struct dti_format *const format = dti_real_format(piece->tensor->format);
-    const bool packed = dti_format_packs(format) && layout->packing != DTI_PACKING_BYTES;
-    const struct dti_request request = {.src = *format,
-                                        .src_layout = {.packing = DTI_PACKING_BYTES},
-                                        .dst_layout = *layout,
-                                        .cast = {.dst = *format}};
-    if (piece->tensor->plan || (!packed && !layout->swapped))
-        return DTI_OK;
-    if (!writer->packed)
-        writer->packed = dti_malloc_aligned(CACHE_LINE, (size_t)PIECE * 2 * sizeof(uint64_t));
-    if (!writer->packed)
-        return dti_no_memory(reterr);
-    return dti_plan_new(&piece->tensor->plan, &request, writer->context->level, reterr);
-}
-
-static enum dti_status write_piece(struct dti_writer *writer, const struct piece *piece,
-                                   struct dti_error *reterr)
-{
-    const struct dti_format *const format = piece->tensor->format;
-    const struct dti_plan *const plan = piece->tensor->plan;
-    const size_t item = dti_format_item(format), parts = format->kind == DTI_KIND_COMPLEX ? 2 : 1;
-    enum dti_status status = DTI_OK;
-    if (!plan)
-        return dti_output_write_at(writer->output, piece->codes, (size_t)(piece->count * item),
-                                   piece->tensor->offset + piece->first * item, reterr);
-    for (uint64_t done = 0; done < piece->count && status == DTI_OK; done += PIECE) {
-        const uint64_t left = piece->count - done;
-        const size_t n = left < PIECE ? (size_t)left : PIECE;
-        uint64_t begin = 0, bytes = 0;
-        (void)dti_plan_dst_bytes(plan, (piece->first + done) * parts, &begin);
-        (void)dti_plan_dst_bytes(plan, n * parts, &bytes);
-        status = dti_plan_run(plan, writer->packed, piece->codes + done * item, n * parts, 0,
-                              DTI_STORES_CACHED, NULL, reterr);
-        if (status == DTI_OK)
-            status = dti_output_write_at(writer->output, writer->packed, (size_t)bytes,
-                                         piece->tensor->offset + begin, reterr);
-    }
-    return status;
-}
-
-static enum dti_status check_piece(const struct piece *piece, struct dti_error *reterr)
-{
-    const struct dti_format *const format = piece->tensor->format;
-    const uint64_t elements = piece->tensor->elements;
-    char name[DTI_QUOTE_SIZE];
-    uint64_t bytes;
-    dti_quote(name, piece->tensor->name, piece->tensor->name_length);
-    if (piece->first > elements || piece->count > elements - piece->first ||
-        !dti_mul_u64(piece->count, dti_format_item(format), &bytes))
-        return dti_fail(reterr, DTI_USAGE,
-                        "tensor %s has %llu elements; %llu from element %llu on are beyond its end",
-                        name, (unsigned long long)elements, (unsigned long long)piece->count,
-                        (unsigned long long)piece->first);
-    const bool packed =
-        dti_format_packs(format) && piece->tensor->layout.packing != DTI_PACKING_BYTES;
-    if (packed && (piece->first % GROUP != 0 ||
-                   (piece->count % GROUP != 0 && piece->first + piece->count != elements)))
-        return dti_fail(reterr, DTI_USAGE,
-                        "tensor %s: %s shares bytes, and is written in multiples of %d elements",
-                        name, format->name, GROUP);
-    if (dti_spans_overlap(&piece->tensor->written, piece->first, piece->count))
-        return dti_fail(reterr, DTI_USAGE, "tensor %s: an element is written twice", name);
-    return DTI_OK;
-}
-
-enum dti_status dti_writer_write(struct dti_writer *writer, size_t tensor, uint64_t first,
-                                 uint64_t count, const void *codes, struct dti_error *reterr)
-{
-    struct dti_call call;
-    enum dti_status status = check_open(writer, false, reterr);
-    if (status == DTI_OK && tensor >= writer->count)
-        status = dti_fail(reterr, DTI_USAGE, "no tensor %zu was declared", tensor);
-    if (status != DTI_OK)
-        return status;
-    struct piece piece = {
-        .tensor = &writer->declared[tensor], .first = first, .count = count, .codes = codes};
-    dti_call_begin(&call, &writer->context->caller);
-    if (!writer->output)
-        status = lay_out(writer, reterr);
-    if (status == DTI_OK)
-        status = check_piece(&piece, reterr);
-    if (status == DTI_OK)
-        status = make_plan(writer, &piece, reterr);
-    if (status == DTI_OK && count > 0) {
-        status = write_piece(writer, &piece, reterr);
-        if (status == DTI_OK && !dti_spans_add(&piece.tensor->written, first, count))
-            status = dti_no_memory(reterr);
-        if (status != DTI_OK) /* some bytes of the piece may be there */
-            end_writing(writer);
-    }
-    dti_call_end(&call);
-    return status;
-}
-
-static enum dti_status check_complete(const struct dti_writer *writer, struct dti_error *reterr)
-{
-    for (size_t i = 0; i < writer->count; i++) {
-        const struct declared *const tensor = &writer->declared[i];
-        if (tensor->written.total != tensor->elements)
-            return dti_fail(reterr, DTI_USAGE, "tensor %s: %llu of %llu elements were not written",
-                            DTI_QUOTED(tensor->name, tensor->name_length),
-                            (unsigned long long)(tensor->elements - tensor->written.total),
-                            (unsigned long long)tensor->elements);
-    }
-    return DTI_OK;
-}
-
-enum dti_status dti_writer_commit(struct dti_writer *writer, struct dti_error *reterr)
-{
-    struct dti_call call;
-    enum dti_status status = check_open(writer, false, reterr);
-    if (status == DTI_OK)
-        status = check_complete(writer, reterr);
-    if (status != DTI_OK)
-        return status;
-    dti_call_begin(&call, &writer->context->caller);
-    if (!writer->output)
-        status = lay_out(writer, reterr);
-    if (status == DTI_OK)
-        status = dti_new_head_finish(&writer->head, writer->output, reterr);
-    if (status == DTI_OK) {
-        status = dti_output_commit(writer->output, reterr);
-        writer->output = NULL;
-    }
-    end_writing(writer);
     dti_call_end(&call);
     return status;
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +59,7 @@ struct opened {
 
 /* how: letters. p: by its path; f: by a descriptor; m: from memory. s: as stored; l: lenient. */
 static enum dti_status open_file(struct opened *ret, struct dti_context *context, const char *path,
-                                 const char *how, const char *assume)
+                                 const char *how, const char *assume, struct dti_error *reason)
 {
     struct dti_file_options options = {.size = sizeof options};
     options.stored = strchr(how, 's') != NULL;
@@ -66,26 +67,26 @@ static enum dti_status open_file(struct opened *ret, struct dti_context *context
     *ret = (struct opened){.file = NULL};
     if (assume) {
         const enum dti_status status =
-            dti_format_find(context, assume, &options.assume, NULL, &error);
+            dti_format_find(context, assume, &options.assume, NULL, reason);
         if (status)
             return status;
     }
     if (strchr(how, 'm')) {
         size_t size;
         ret->bytes = read_all(path, &size);
-        return dti_file_open_memory(&ret->file, context, ret->bytes, size, NULL, &options, &error);
+        return dti_file_open_memory(&ret->file, context, ret->bytes, size, NULL, &options, reason);
     }
     if (strchr(how, 'f')) {
         const int fd = open(path, O_RDONLY);
         require(fd >= 0, path);
         require(lseek(fd, 3, SEEK_SET) == 3 || errno == ESPIPE, "lseek");
         const enum dti_status status =
-            dti_file_open_fd(&ret->file, context, fd, "the file", &options, &error);
+            dti_file_open_fd(&ret->file, context, fd, "the file", &options, reason);
         require(lseek(fd, 0, SEEK_CUR) == 3 || errno == ESPIPE, "its position has moved");
         require(close(fd) == 0, "the descriptor was closed");
         return status;
     }
-    return dti_file_open(&ret->file, context, path, &options, &error);
+    return dti_file_open(&ret->file, context, path, &options, reason);
 }
 
 static void close_file(struct opened *opened)
@@ -191,7 +192,7 @@ static void exercise(struct dti_context *context, const char *path, const char *
     enum { MOST = 1 << 16 };
     struct opened opened;
     struct dti_file_info info = {.size = sizeof info};
-    if (open_file(&opened, context, path, how, NULL) != DTI_OK) {
+    if (open_file(&opened, context, path, how, NULL, &error) != DTI_OK) {
         require(!strchr(error.text, '\n') && error.text[0] != '\0', "the error is not one line");
         close_file(&opened);
         return;
@@ -220,6 +221,161 @@ static void exercise(struct dti_context *context, const char *path, const char *
     for (size_t i = 0; i < info.note_count; i++)
         require(dti_file_note(opened.file, i) != NULL, "a note without a text");
     close_file(&opened);
+}
+
+/* What a thread reads: the files of the arguments from `first` on, in turn. */
+struct visit {
+    struct dti_context *context;
+    const char *how;
+    char **paths;
+    size_t count, first;
+    uint64_t sum; /* of all codes that were read */
+};
+
+static uint64_t sum_of(struct dti_context *context, const char *path, const char *how)
+{
+    enum { MOST = 1 << 22 };
+    struct dti_file_info info = {.size = sizeof info};
+    struct dti_error reason;
+    struct opened opened;
+    uint64_t sum = 1469598103934665603u;
+    if (open_file(&opened, context, path, how, NULL, &reason) == DTI_OK) {
+        dti_file_describe(opened.file, &info);
+        for (size_t i = 0; i < info.tensor_count; i++) {
+            const struct dti_tensor_info tensor = tensor_of(opened.file, i);
+            if (!tensor.format || tensor.elements > MOST)
+                continue;
+            const size_t size = (size_t)tensor.elements * item_of(tensor.format);
+            unsigned char *const codes = room(size);
+            if (dti_file_read(opened.file, i, 0, tensor.elements, codes, &reason) == DTI_OK)
+                for (size_t at = 0; at < size; at++)
+                    sum = (sum ^ codes[at]) * 1099511628211u;
+            free(codes);
+        }
+    }
+    close_file(&opened);
+    return sum;
+}
+
+static void *visit_files(void *argument)
+{
+    struct visit *const visit = argument;
+    for (size_t i = 0; i < visit->count; i++)
+        visit->sum +=
+            sum_of(visit->context, visit->paths[(visit->first + i) % visit->count], visit->how);
+    return NULL;
+}
+
+/* All files in several threads at once, with one context for all and with one each: the same codes
+ * as in one thread. */
+static void visit_at_once(struct dti_context *context, const char *how, char **paths, size_t count)
+{
+    enum { THREADS = 4 };
+    struct visit alone = {.context = context, .how = how, .paths = paths, .count = count};
+    (void)visit_files(&alone);
+    for (int own = 0; own < 2; own++) {
+        struct visit visits[THREADS];
+        pthread_t threads[THREADS];
+        for (size_t i = 0; i < THREADS; i++) {
+            visits[i] = (struct visit){context, how, paths, count, i * count / THREADS, 0};
+            require(!own || !dti_context_new(&visits[i].context, NULL, &error), "no context");
+            require(!pthread_create(&threads[i], NULL, visit_files, &visits[i]), "no thread");
+        }
+        for (size_t i = 0; i < THREADS; i++) {
+            (void)pthread_join(threads[i], NULL);
+            require(visits[i].sum == alone.sum, "a thread read other codes");
+            if (own)
+                dti_context_free(visits[i].context);
+        }
+    }
+}
+
+/* An allocator whose call number `fail` fails, and all after it if `on` is set. */
+struct scarce {
+    uint64_t calls, fail;
+    bool on;
+};
+
+static void *allocate_scarcely(void *context, void *block, size_t size, size_t alignment)
+{
+    struct scarce *const scarce = context;
+    if (size == 0) {
+        free(block);
+        return NULL;
+    }
+    const uint64_t call = ++scarce->calls;
+    if (call == scarce->fail || (scarce->on && call > scarce->fail))
+        return NULL;
+    return alignment > 0 ? aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment)
+                         : realloc(block, size);
+}
+
+/* Opens a file, finds and reads each tensor, and writes them to a new one. */
+static enum dti_status copy_file(struct dti_context *context, const char *path, const char *how,
+                                 const char *output)
+{
+    struct dti_file_info info = {.size = sizeof info};
+    struct dti_writer *writer = NULL;
+    struct opened opened;
+    enum dti_status status = open_file(&opened, context, path, how, NULL, &error);
+    if (!status)
+        dti_file_describe(opened.file, &info);
+    if (!status)
+        status = dti_writer_new(&writer, context, output, "npz", true, &error);
+    for (size_t i = 0; i < info.tensor_count && !status; i++) {
+        const struct dti_tensor_info tensor = tensor_of(opened.file, i);
+        require(dti_file_find(opened.file, tensor.name, tensor.name_length) == i, "not found");
+        if (tensor.format)
+            status = dti_writer_tensor(writer, tensor.name, tensor.name_length, tensor.format,
+                                       tensor.rank, tensor.shape, &error);
+    }
+    for (size_t i = 0, at = 0; i < info.tensor_count && !status; i++) {
+        const struct dti_tensor_info tensor = tensor_of(opened.file, i);
+        if (!tensor.format)
+            continue;
+        unsigned char *const codes = room((size_t)tensor.elements * item_of(tensor.format));
+        status = dti_file_read(opened.file, i, 0, tensor.elements, codes, &error);
+        if (!status)
+            status = dti_writer_write(writer, at++, 0, tensor.elements, codes, &error);
+        free(codes);
+    }
+    if (!status)
+        status = dti_writer_commit(writer, &error);
+    dti_writer_free(writer);
+    close_file(&opened);
+    return status;
+}
+
+/* Copies a file with each allocation failing in turn: the copy fails with that reason and leaves
+ * nothing, or is not needed. */
+static void copy_scarcely(const char *path, const char *how, const char *output)
+{
+    for (int on = 0; on < 2; on++) {
+        uint64_t failed = 0;
+        for (uint64_t fail = 1;; fail++) {
+            struct scarce scarce = {.fail = UINT64_MAX, .on = on != 0};
+            const struct dti_context_options options = {.size = sizeof options,
+                                                        .allocate = allocate_scarcely,
+                                                        .allocate_context = &scarce,
+                                                        .threads = 2};
+            struct dti_context *context = NULL;
+            require(!dti_context_new(&context, &options, &error), "no context");
+            const uint64_t before = scarce.calls;
+            scarce.fail = before + fail;
+            const enum dti_status status = copy_file(context, path, how, output);
+            const bool reached = scarce.calls >= scarce.fail;
+            scarce.on = false;
+            scarce.fail = UINT64_MAX;
+            dti_context_free(context);
+            require(!status || status == DTI_NO_MEMORY, error.text);
+            require((access(output, F_OK) == 0) == !status, "a failure left a file");
+            failed += status != DTI_OK;
+            (void)unlink(output);
+            if (!reached)
+                break;
+        }
+        printf("failed %" PRIu64 "\n", failed);
+    }
 }
 
 /* Lines of a new file: "tensor NAME FORMAT SHAPE" (1x2x3, or - for none), "pair KEY VALUE",
@@ -274,19 +430,25 @@ int main(int argc, char **argv)
     struct dti_context *context = NULL;
     struct opened opened = {.file = NULL};
     int ret = 0;
-    require(argc >= 4, "usage: files_probe list|read PATH HOW [ASSUME] | exercise HOW PATHS... | "
-                       "write PATH CONTAINER REPLACE CODES");
+    require(argc >= 4,
+            "usage: files_probe list|read PATH HOW [ASSUME] | exercise|visit HOW PATHS... | "
+            "scarce PATH HOW OUTPUT | "
+            "write PATH CONTAINER REPLACE CODES");
     const char *const threads = getenv("PROBE_THREADS");
     options.threads = threads ? strtoul(threads, NULL, 10) : 0;
     require(!dti_context_new(&context, &options, &error), "no context");
     if (strcmp(argv[1], "exercise") == 0) {
         for (int i = 3; i < argc; i++)
             exercise(context, argv[i], argv[2]);
+    } else if (strcmp(argv[1], "visit") == 0) {
+        visit_at_once(context, argv[2], argv + 3, (size_t)argc - 3);
+    } else if (strcmp(argv[1], "scarce") == 0 && argc == 5) {
+        copy_scarcely(argv[2], argv[3], argv[4]);
     } else if (strcmp(argv[1], "write") == 0 && argc == 6) {
         ret = write_file(context, argv[2], argv[3], argv[4][0] == '1', argv[5]);
     } else {
         const enum dti_status status =
-            open_file(&opened, context, argv[2], argv[3], argc > 4 ? argv[4] : NULL);
+            open_file(&opened, context, argv[2], argv[3], argc > 4 ? argv[4] : NULL, &error);
         if (status)
             ret = refused(status);
         else

@@ -87,6 +87,7 @@ class Failure(Exception):
 SIGNATURES = {
     "dti_context_new": (POINTER(c_void_p), POINTER(Options), POINTER(Error)),
     "dti_context_free": (c_void_p,),
+    "dti_context_device": (c_void_p,),
     "dti_format_find": (c_void_p, c_char_p, POINTER(c_void_p), c_void_p, POINTER(Error)),
     "dti_caster_new": (POINTER(c_void_p), c_void_p, POINTER(Spec), POINTER(Error)),
     "dti_caster_free": (c_void_p,),
@@ -101,7 +102,7 @@ SIGNATURES = {
     "dti_array_compare": (c_void_p, c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, c_double, c_double,
                           POINTER(Difference), POINTER(Error)),
 }
-RESULTS = {"dti_context_free": None, "dti_caster_free": None, "dti_caster_kernels": c_char_p, "dti_caster_src_bytes": c_size_t,
+RESULTS = {"dti_context_free": None, "dti_context_device": c_char_p, "dti_caster_free": None, "dti_caster_kernels": c_char_p, "dti_caster_src_bytes": c_size_t,
            "dti_caster_dst_bytes": c_size_t, "dti_array_stats_fit": c_bool}
 
 
@@ -162,7 +163,12 @@ class Library:
         assert whole[room:] == b"\xa5" * 16, "bytes behind the result changed"
         return whole[:room]
 
-    def close(self):
+    def forget(self):
+        """Frees the casters; the context still keeps some."""
         for caster in self.casters.values():
             self.lib.dti_caster_free(caster)
+        self.casters = {}
+
+    def close(self):
+        self.forget()
         self.lib.dti_context_free(self.context)

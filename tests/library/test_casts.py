@@ -193,10 +193,47 @@ def check_complex(library, tally, rng):
     tally.part("complex numbers")
 
 
+def check_kept(path, library, tally, rng):
+    """A context keeps casters: thousands of look-ups among casts that differ in one thing give what a new context gives."""
+    codes = [0x7f800001, 0xff800000, 0x3f9d7b80, 0xc7ffe123, 0x00012345, 0x4b1e240f, 0x3d0f5c29, 0xbe4ccccd] + wide_codes(rng, "fp32", 56)
+    specs = []
+    for src, dst in (("fp32", "bf16"), ("fp32", "fp4_e2m1"), ("bf16", "fp8_e5m2"), ("int8", "fp16"), ("fp16", "e4m5"), ("e4m5", "fp16"),
+                     ("e4m6", "fp16"), ("complex64", "complex32")):
+        for how in ({}, {"dst_swapped": True}, {"src_swapped": True}, {"dst_packing": HIGH}, {"dst_packing": BYTES}, {"nan": "canonical"},
+                    *({"overflow": word} for word in OVERFLOWS[1:3]), *({"round": word} for word in MODES), {"via": ["bf16"]},
+                    {"via": ["fp8_e5m2"]}, {"via": ["fp8_e4m3fn"]}, {"via": ["e5m3"]}, {"via": ["bf16", "fp16"]}, {"via": ["fp16", "bf16"]}, {"flags": True},
+                    *({"round": "stochastic", "seed": seed} for seed in range(6))):
+            specs.append((src, dst, how))
+    names = ("fp32", "bf16", "fp16", "fp64", "int16", "fp8_e5m2", "fp4_e2m1", "fp6_e2m3", "e4m5", "e4m6", "e4m7", "e3m5", "ue3m5", "e4m4b3", "e4m4")
+    for src in names:
+        for dst in rng.sample(names, 8):
+            specs += [(src, dst, how) for how in ({}, {"src_swapped": True}, {"dst_swapped": True}, {"src_swapped": True, "dst_swapped": True},
+                                                  {"src_packing": HIGH}, {"dst_packing": HIGH}, {"src_packing": BYTES}, {"dst_packing": BYTES})]
+    data = raw(FORMATS["fp32"], codes)
+
+    def result(context, spec):
+        src, dst, how = spec
+        context.forget()
+        return context.cast(context.caster(src, dst, **{**how, **({"via": list(how["via"])} if "via" in how else {})}), data, 32)
+
+    want = []
+    for spec in specs:
+        alone = Library(path, threads=1)
+        want.append(result(alone, spec))
+        alone.close()
+    for at in range(20000):     # in bursts, because a context keeps few
+        if at % 20 == 0:
+            first = rng.randrange(len(specs))
+        i = (first + rng.randrange(8)) % len(specs)
+        tally.check(f"kept {specs[i]}", result(library, specs[i]) == want[i], True)
+    tally.part("casters that a context keeps")
+
+
 def main():
     path, long = harness.arguments()
     tally, rng = harness.Tally(), random.Random(33)
     library = Library(path)
+    check_kept(path, library, tally, rng)
     check_policies(library, tally, rng, long)
     check_random(library, tally, rng)
     check_routes(library, tally, rng)

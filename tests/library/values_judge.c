@@ -3,42 +3,9 @@
  * Casts, texts and formats through the public functions alone. Reads questions with their answers,
  * one a line, from standard input (test_values.py and test_formats.py write them, from models of
  * their own), and prints each answer that differs. */
-#include <dtinfo.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "line_judge.h"
 
-enum { FIELDS = 32, VALUE_TEXT = 64, TEXT_ROOM = 1 << 16 };
-
-static struct dti_context *context;
-static char *field[FIELDS];
-static size_t field_count;
-static uint64_t line_number, checks, differences;
-
-static void check(const char *what, const char *got, const char *want)
-{
-    checks++;
-    if (strcmp(got, want) == 0)
-        return;
-    if (differences++ < 20)
-        printf("line %" PRIu64 ", %s %.60s %s: %s is %s, not %s\n", line_number, field[0],
-               field_count > 1 ? field[1] : "", field_count > 2 ? field[2] : "", what, got, want);
-}
-
-static void check_u64(const char *what, uint64_t got, const char *want)
-{
-    char text[VALUE_TEXT];
-    (void)snprintf(text, sizeof text, "%" PRIx64, got);
-    check(what, text, want);
-}
-
-static void check_int(const char *what, int64_t got, const char *want)
-{
-    char text[VALUE_TEXT];
-    (void)snprintf(text, sizeof text, "%" PRId64, got);
-    check(what, text, want);
-}
+enum { TEXT_ROOM = 1 << 16 };
 
 /* "-", "0", "-0", "inf", "nan", or sign, 128 bits, "+" for sticky, and the exponent. */
 static const char *value_text(char text[VALUE_TEXT], const struct dti_value *value)
@@ -58,17 +25,6 @@ static void check_value(const char *what, const struct dti_value *value, const c
 {
     char text[VALUE_TEXT];
     check(what, value_text(text, value), want);
-}
-
-static const struct dti_format *format_of(const char *name)
-{
-    const struct dti_format *format = NULL;
-    struct dti_error error;
-    if (strcmp(name, "-") != 0 && dti_format_find(context, name, &format, NULL, &error) != DTI_OK) {
-        printf("line %" PRIu64 ": %s\n", line_number, error.text);
-        exit(1);
-    }
-    return format;
 }
 
 static int word_of(const char *text, const char *words)
@@ -91,11 +47,9 @@ static void read_spec(struct dti_cast_spec *ret)
     ret->dst = format_of(field[2]);
     ret->round_given = strcmp(field[3], "-") != 0;
     if (ret->round_given)
-        ret->round = (enum dti_round)word_of(field[3],
-                                             "nearest-even nearest-away zero up down odd "
-                                             "stochastic");
-    ret->overflow =
-        (enum dti_overflow)word_of(field[4], "native saturate saturate-finite wrap");
+        ret->round = (enum dti_round)word_of(field[3], "nearest-even nearest-away zero up down odd "
+                                                       "stochastic");
+    ret->overflow = (enum dti_overflow)word_of(field[4], "native saturate saturate-finite wrap");
     ret->nan = (enum dti_nan)word_of(field[5], "quiet canonical");
     ret->seed = strtoull(field[6], NULL, 0);
     if (strcmp(field[7], "-") != 0) {
@@ -189,7 +143,14 @@ static void judge_alias(void)
     check("the alias", name ? name : "-", field[4]);
 }
 
-/* fail name | status, suggestions */
+/* find name | dtype */
+static void judge_find(void)
+{
+    check("the format", dti_format_name(format_of(field[1])), field[2]);
+    check_int("one address", format_of(field[1]) == format_of(field[2]), "1");
+}
+
+/* fail name | status, suggestion */
 static void judge_failure(void)
 {
     const struct dti_format *format;
@@ -205,21 +166,48 @@ struct member {
     enum { NUMBER, CODE, VALUE, FLAG, BIAS } type;
     size_t offset;
 };
-#define MEMBER(name, type) {#name, type, offsetof(struct dti_format_info, name)}
+#define MEMBER(name, type)                                  \
+    {                                                       \
+#name, type, offsetof(struct dti_format_info, name) \
+    }
 static const struct member members[] = {
-    MEMBER(bits, NUMBER), MEMBER(container_bits, NUMBER), MEMBER(packs, FLAG),
-    MEMBER(exponent_bits, NUMBER), MEMBER(mantissa_bits, NUMBER), MEMBER(bias, BIAS),
-    MEMBER(is_signed, FLAG), MEMBER(has_inf, FLAG), MEMBER(has_nan, FLAG),
-    MEMBER(has_minus_zero, FLAG), MEMBER(has_subnormals, FLAG), MEMBER(has_nan_code, FLAG),
-    MEMBER(max, VALUE), MEMBER(lowest, VALUE), MEMBER(smallest_normal, VALUE),
-    MEMBER(smallest_subnormal, VALUE), MEMBER(eps, VALUE), MEMBER(epsneg, VALUE),
-    MEMBER(step_at_max, VALUE), MEMBER(overflow_from, VALUE), MEMBER(overflow_inclusive, FLAG),
-    MEMBER(to_zero_up_to, VALUE), MEMBER(to_zero_inclusive, FLAG), MEMBER(max_code, CODE),
-    MEMBER(lowest_code, CODE), MEMBER(smallest_normal_code, CODE),
-    MEMBER(smallest_subnormal_code, CODE), MEMBER(nan_code, CODE), MEMBER(integers_up_to, CODE),
-    MEMBER(min_exponent, BIAS), MEMBER(max_exponent, BIAS), MEMBER(precision, NUMBER),
-    MEMBER(digits10, NUMBER), MEMBER(max_digits10, NUMBER), MEMBER(nan_codes, CODE),
-    MEMBER(inf_codes, CODE), MEMBER(finite_codes, CODE),
+    MEMBER(bits, NUMBER),
+    MEMBER(container_bits, NUMBER),
+    MEMBER(packs, FLAG),
+    MEMBER(exponent_bits, NUMBER),
+    MEMBER(mantissa_bits, NUMBER),
+    MEMBER(bias, BIAS),
+    MEMBER(is_signed, FLAG),
+    MEMBER(has_inf, FLAG),
+    MEMBER(has_nan, FLAG),
+    MEMBER(has_minus_zero, FLAG),
+    MEMBER(has_subnormals, FLAG),
+    MEMBER(has_nan_code, FLAG),
+    MEMBER(max, VALUE),
+    MEMBER(lowest, VALUE),
+    MEMBER(smallest_normal, VALUE),
+    MEMBER(smallest_subnormal, VALUE),
+    MEMBER(eps, VALUE),
+    MEMBER(epsneg, VALUE),
+    MEMBER(step_at_max, VALUE),
+    MEMBER(overflow_from, VALUE),
+    MEMBER(overflow_inclusive, FLAG),
+    MEMBER(to_zero_up_to, VALUE),
+    MEMBER(to_zero_inclusive, FLAG),
+    MEMBER(max_code, CODE),
+    MEMBER(lowest_code, CODE),
+    MEMBER(smallest_normal_code, CODE),
+    MEMBER(smallest_subnormal_code, CODE),
+    MEMBER(nan_code, CODE),
+    MEMBER(integers_up_to, CODE),
+    MEMBER(min_exponent, BIAS),
+    MEMBER(max_exponent, BIAS),
+    MEMBER(precision, NUMBER),
+    MEMBER(digits10, NUMBER),
+    MEMBER(max_digits10, NUMBER),
+    MEMBER(nan_codes, CODE),
+    MEMBER(inf_codes, CODE),
+    MEMBER(finite_codes, CODE),
 };
 
 static void check_member(const struct dti_format_info *info, const struct member *member,
@@ -274,49 +262,11 @@ static void judge_info(void)
     }
 }
 
-static void judge(void)
-{
-    static const struct {
-        const char *name;
-        size_t fields;
-        void (*judge)(void);
-    } kinds[] = {{"cast", 21, judge_cast}, {"holds", 4, judge_holds},  {"alias", 5, judge_alias},
-                 {"fail", 4, judge_failure}, {"info", 3, judge_info}};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (strcmp(field[0], kinds[i].name) == 0 && field_count >= kinds[i].fields) {
-            kinds[i].judge();
-            return;
-        }
-    }
-    check("the line", field[0], "known");
-}
-
 int main(void)
 {
-    struct dti_error error;
-    char *line = NULL;
-    size_t capacity = 0;
-    ssize_t length;
-    if (dti_context_new(&context, NULL, &error) != DTI_OK) {
-        printf("%s\n", error.text);
-        return 1;
-    }
-    while ((length = getline(&line, &capacity, stdin)) > 0) {
-        char *at = line;
-        line[length - 1] = '\0';
-        line_number++;
-        field_count = 0;
-        do {
-            field[field_count++] = at;
-            at = strchr(at, '\t');
-            if (at)
-                *at++ = '\0';
-        } while (at && field_count < FIELDS);
-        judge();
-    }
-    free(line);
-    dti_context_free(context);
-    printf("%" PRIu64 " lines, %" PRIu64 " checks, %" PRIu64 " differences\n", line_number, checks,
-           differences);
-    return line_number == 0 || differences > 0;
+    static const struct judge_kind kinds[] = {
+        {"cast", 21, judge_cast},   {"holds", 4, judge_holds}, {"alias", 5, judge_alias},
+        {"fail", 4, judge_failure}, {"find", 3, judge_find},   {"info", 3, judge_info},
+    };
+    return judge_lines(kinds, sizeof kinds / sizeof *kinds);
 }

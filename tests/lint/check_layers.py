@@ -20,8 +20,9 @@ LAYERS = {
     "calc": {"convert", "devices", "kernels", "core", "util"},
     "report": {"util"},
     "answers": {"bench", "calc", "files", "containers", "convert", "devices", "kernels", "report", "core", "io", "util"},
-    "library": {"answers", "calc", "files", "containers", "convert", "devices", "kernels", "report", "core", "io", "util"},
-    "cli": {"answers", "bench", "calc", "files", "containers", "convert", "devices", "kernels", "report", "core", "io", "util"},
+    "requests": {"answers", "files", "containers", "convert", "devices", "kernels", "report", "core", "io", "util"},
+    "library": {"requests", "answers", "calc", "files", "containers", "convert", "devices", "kernels", "report", "core", "io", "util"},
+    "cli": {"requests", "answers", "bench", "calc", "files", "containers", "convert", "devices", "kernels", "report", "core", "io", "util"},
 }
 # The folders of a layer, and the others of its folders that each may include. All of them see what lies in the
 # layer's own folder, which sees those of the row "". A command's folder is not named here: it sees those of
@@ -52,9 +53,10 @@ ROOMS = {
     "bench": {"measure": set(), "engines": {"measure"}, "workloads": {"measure", "engines"}},
     "calc": {"parse": set(), "truth": set(), "evaluate": {"parse", "truth"}},
     "answers": {"rewrite": set(), "bench": {"calc"}, "verify": {"explain", "rewrite"}},
+    "requests": {"rewrite": set(), "explain": {"cast", "quant", "rewrite"}},
     "cli": {"shell": set(), "shared": {"shell"}, "rewrite": {"shared", "shell"}},
 }
-COMMAND_ROOM = {"answers": {"rewrite"}, "cli": {"shell", "shared", "rewrite"}}
+COMMAND_ROOM = {"answers": {"rewrite"}, "requests": {"rewrite"}, "cli": {"shell", "shared", "rewrite"}}
 # The layers that implement the public headers; all of them see base.h and dtype.h.
 PUBLIC = {"base.h": "util", "dtype.h": "core", "array.h": "library", "block.h": "library", "file.h": "library"}
 # A header outside the program: the only files that may include it.
@@ -83,7 +85,8 @@ JSON_WRITERS = ("src/report/", "src/answers/rows.h", "src/containers/json_quoted
 ALLOCATES = r"malloc|calloc|realloc|strdup|strndup|aligned_alloc|posix_memalign|free"
 FREES_OF_LIBC = ("src/cli/bench/bench_page.c", "src/cli/shell/page.c", "src/io/input_inside.c")
 EXITS = r"exit|_exit|_Exit|quick_exit|abort"
-# Only the command line has options: the layers below it give the id of a remedy (remedies.def).
+# Only requests are made of options: the layers below them give the id of a remedy (remedies.def).
+WITH_OPTIONS = ("cli", "requests")
 OPTION = re.compile(r"(?<![\w-])-(-[a-z]|[a-zA-Z](?![\w-]))")
 COMMAND = re.compile(r"'dtinfo\b")
 FLOAT_CONVERSION = re.compile(r"%[-+#0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?[lL]?[aAeEfFgG](?![A-Za-z])")
@@ -184,9 +187,9 @@ def check_calls(name, layer, text):
                 yield "%s: libc must not print floating point" % where
             if JSON_PIECE.search(string) and not name.startswith(JSON_WRITERS):
                 yield "%s: JSON is written with dti_json_...() alone" % where
-            if OPTION.search(string) and layer != "cli":
+            if OPTION.search(string) and layer not in WITH_OPTIONS:
                 yield "%s: names an option; give the id of a remedy" % where
-            if COMMAND.search(string) and layer != "cli":
+            if COMMAND.search(string) and layer not in WITH_OPTIONS:
                 yield "%s: names a command; give the id of a remedy" % where
         if layer != "cli" and re.search(r"(?<!\w)getenv\(", code) and not name.endswith("/process_environment.c"):
             yield "%s: a layer below cli reads dti_environment() alone" % where

@@ -231,6 +231,34 @@ class Signals(unittest.TestCase):
             self.assertEqual(child.stdout.readline(), "stopped False\n")
             self.assertLess(time.perf_counter() - begin, 2)
 
+    def test_same_object(self):
+        """A handler that uses the file which its own thread reads gets an exception, and no deadlock."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.npz")
+            np.savez_compressed(path, x=np.random.default_rng(0).standard_normal(1 << 22))
+            errors = []
+
+            def handler(*_):
+                try:
+                    file["x"].read(0, 1)
+                except RuntimeError as error:
+                    errors.append(str(error))
+                except (NameError, ValueError):
+                    pass  # between two files
+
+            old = signal.signal(signal.SIGALRM, handler)
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+                for _ in range(20):
+                    with dtinfo.open(path) as file:
+                        file["x"].read()
+                    if errors:
+                        break
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                signal.signal(signal.SIGALRM, old)
+            self.assertIn("using it", errors[0])
+
     def test_handlers(self):
         """A handler runs while a cast goes on, and may cast, too."""
         seen = []

@@ -58,7 +58,7 @@ static inline void pool_of_threads(void *context, void (*task)(void *argument, s
     free(tasks);
 }
 
-static dti_team_pool *const pools[] = {pool_in_turn, pool_backwards, pool_of_threads};
+static dti_run_tasks_fn *const pools[] = {pool_in_turn, pool_backwards, pool_of_threads};
 enum { POOLS = sizeof pools / sizeof pools[0] };
 
 #endif

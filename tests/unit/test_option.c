@@ -3,7 +3,7 @@
  * Tests the option parser with a table of its own. */
 #include <stdlib.h>
 
-#include "cli/shell/option.h"
+#include "cli/shell/option_parse.h"
 #include "unit.h"
 
 enum { ZERO = 10, NEAREST, NEAREST_AWAY };

@@ -27,7 +27,7 @@ struct dti_mem_operand {
     const char *text;
     enum dti_mem_kind { DTI_MEM_COUNT, DTI_MEM_SHAPE, DTI_MEM_FILE, DTI_MEM_CONFIG } kind;
     unsigned rank;
-    uint64_t shape[DTI_RANK_MAX];
+    uint64_t shape[DTI_SHAPE_RANK_MAX];
     struct dti_container *container;
     size_t first, count;        /* index range of its items */
     uint64_t elements, numbers; /* numbers: elements converted to the dtype */

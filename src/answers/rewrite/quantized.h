@@ -63,10 +63,10 @@ enum dti_quant_family {
     ROW(DTI_NV_FOUR_SIX, "four-six",                                        \
         "6 or 4, whichever has the smaller squared error (Four Over Six)")  \
     ROW(DTI_NV_UNROUNDED, "unrounded", "6, and codes by the scale before it is rounded")
-#define DTI_QUANT_PERS(ROW)                                              \
-    ROW(DTI_PER_TENSOR, "tensor", "one scale (the default)")             \
-    ROW(DTI_PER_CHANNEL, "channel", "one per index along --axis")        \
-    ROW(DTI_PER_GROUP, "block", "one per --block N neighbours")
+#define DTI_QUANT_PERS(ROW)                                        \
+    ROW(DTI_PER_TENSOR, "tensor", "one scale (the default)")       \
+    ROW(DTI_PER_CHANNEL, "channel", "one per index along an axis") \
+    ROW(DTI_PER_GROUP, "block", "one per block of neighbours")
 #define DTI_QUANT_ORDERS(ROW)                                               \
     ROW(DTI_BLOCK_LOW, "low", "the first in the lowest bits (the default)") \
     ROW(DTI_BLOCK_HIGH, "high", "the first in the highest bits")

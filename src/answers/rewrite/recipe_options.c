@@ -144,9 +144,8 @@ static enum dti_status check_numbers(const struct dti_recipe *recipe, const char
     const struct dti_quant_rules *const rules = &recipe->rules;
     const char *const range = dti_recipe_given(recipe, "min max");
     if (recipe->scale && range)
-        return dti_fail(reterr, DTI_USAGE,
-                        "%sscale and a range exclude each other; leave out %s%s", dashes, dashes,
-                        range);
+        return dti_fail(reterr, DTI_USAGE, "%sscale and a range exclude each other; leave out %s%s",
+                        dashes, dashes, range);
     if (recipe->scale && rules->affine)
         return dti_fail(reterr, DTI_USAGE, "with %sscale, use %szero-point instead of %saffine",
                         dashes, dashes, dashes);
@@ -177,8 +176,8 @@ static enum dti_status check_places(const struct dti_recipe *recipe, const char 
         return dti_fail(reterr, DTI_USAGE, "%sblock makes scales per block; leave out %sper %s",
                         dashes, dashes, channels ? "channel" : "tensor");
     if (recipe->per_given && rules->per == DTI_PER_TENSOR && recipe->axis)
-        return dti_fail(reterr, DTI_USAGE,
-                        "a single scale has no axis; leave out %saxis or %sper", dashes, dashes);
+        return dti_fail(reterr, DTI_USAGE, "a single scale has no axis; leave out %saxis or %sper",
+                        dashes, dashes);
     if (one && recipe->block_given)
         return dti_fail(reterr, DTI_USAGE, "%s%s is for the whole tensor; leave out %sblock",
                         dashes, one, dashes);

@@ -222,6 +222,23 @@ enum dti_status dti_calc_apply(struct dti_calc_engine *engine, size_t node)
     return dti_calc_step_end(&a.recorder, &slot->array);
 }
 
+/* Whether a step stores all codes of an array as they are: it has the format and only finite
+ * numbers, as policies may change others. */
+static bool keeps_codes(const struct dti_calc_recorder *recorder, const struct dti_calc_array *from)
+{
+    const struct dti_format *const format = &recorder->format;
+    const uint64_t exponent = dti_low_bits(format->exp_bits) << format->man_bits;
+    if (recorder->flush || recorder->finds_worst || format->specials != DTI_SPECIALS_IEEE ||
+        format->width != 8 * dti_calc_code_bytes(format) ||
+        !dti_calc_same_format(format, &from->format))
+        return false;
+    for (size_t i = 0; i < from->count; i++) {
+        if ((dti_calc_code(from, i) & exponent) == exponent)
+            return false;
+    }
+    return true;
+}
+
 enum dti_status dti_calc_cast(struct dti_calc_engine *engine, size_t node, const char *op,
                               const struct dti_calc_array *from, const struct dti_calc_slot *marks)
 {
@@ -233,7 +250,12 @@ enum dti_status dti_calc_cast(struct dti_calc_engine *engine, size_t node, const
     if (status != DTI_OK)
         return status;
     dti_calc_step_begin(&recorder, engine, node, op, dti_calc_node_format(engine, node));
-    for (size_t i = 0; i < from->count && !dti_calc_given_up(i); i++) {
+    const bool kept = !marks && keeps_codes(&recorder, from);
+    if (kept) {
+        memcpy(slot->array.codes, from->codes, from->count * dti_calc_code_bytes(&recorder.format));
+        recorder.operations += from->count;
+    }
+    for (size_t i = 0; i < from->count && !kept && !dti_calc_given_up(i); i++) {
         dti_decode(&from->format, dti_calc_code(from, i), &e.exact);
         e.index = i;
         dti_calc_round_into(&recorder, &e, slot);

@@ -9,10 +9,10 @@
 #include "cli/ask/answer_fields.h"
 #include "cli/shared/human.h"
 #include "cli/shared/operand_kinds.h"
-#include "cli/shared/option_rows.h"
 #include "core/code/scalar.h"
 #include "core/number/spell.h"
 #include "report/table.h"
+#include "requests/option_rows.h"
 #include "util/run/allocate.h"
 #include "util/text/nearest.h"
 

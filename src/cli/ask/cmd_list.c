@@ -9,12 +9,12 @@
 #include "cli/ask/info_forms.h"
 #include "cli/shared/human.h"
 #include "cli/shared/operand_kinds.h"
-#include "cli/shared/option_rows.h"
 #include "cli/shell/command.h"
 #include "core/dtype/gguf_type.h"
 #include "core/dtype/limits.h"
 #include "core/number/spell.h"
 #include "report/table.h"
+#include "requests/option_rows.h"
 #include "util/run/allocate.h"
 #include "util/text/nearest.h"
 

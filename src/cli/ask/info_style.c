@@ -10,9 +10,9 @@
 #include <stdlib.h>
 
 #include "cli/ask/answer_fields.h"
-#include "cli/shared/option_rows.h"
 #include "core/dtype/limits.h"
 #include "core/number/spell.h"
+#include "requests/option_rows.h"
 #include "util/run/allocate.h"
 
 /* Indexed by style. */

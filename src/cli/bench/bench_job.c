@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "cli/bench/bench_page.h"
-#include "cli/shared/amount.h"
-#include "cli/shared/option_rows.h"
 #include "convert/resident.h"
+#include "requests/amount.h"
+#include "requests/option_rows.h"
 #include "util/checked.h"
 #include "util/run/library.h"
 #include "util/text/ascii.h"

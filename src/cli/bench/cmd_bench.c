@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "cli/bench/bench_job.h"
-#include "cli/shared/option_rows.h"
 #include "report/table.h"
+#include "requests/option_rows.h"
 #include "util/run/allocate.h"
 #include "util/text/nearest.h"
 

@@ -4,8 +4,10 @@
 #ifndef CLI_CALC_CALC_JOB_H
 #define CLI_CALC_CALC_JOB_H
 
+#include <stdio.h>
+
 #include "answers/calc/calc_answer.h"
-#include "cli/shared/cast_job.h"
+#include "requests/cast_job.h"
 
 struct calc_args {
     struct dti_policy_args policy;

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "cli/calc/calc_job.h"
-#include "cli/rewrite/file_target.h"
+#include "cli/shell/command.h"
 #include "io/output.h"
+#include "requests/rewrite/file_target.h"
+#include "requests/rewrite/leftover_words.h"
 #include "util/run/allocate.h"
 
 enum { PIECE = 1 << 20 }; /* codes written at once; they fill whole bytes */

@@ -7,8 +7,8 @@
 
 #include "cli/calc/calc_job.h"
 #include "cli/shared/operand_kinds.h"
-#include "cli/shared/option_rows.h"
 #include "io/output.h"
+#include "requests/option_rows.h"
 #include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
@@ -349,7 +349,7 @@ static enum dti_status run_calc(const void *args_, char **operands, int count,
     policy.recipe.seed_given = false; /* --seed also seeds random numbers */
     enum dti_status status = check_operands(operands, count, reterr);
     if (status == DTI_OK)
-        status = dti_cast_job_init(&job.cast, &policy, cx, operands[count - 1], reterr);
+        status = dti_cast_job_init(&job.cast, &policy, &cx->asker, operands[count - 1], reterr);
     if (status != DTI_OK)
         return status;
     job.text = join(operands, count - 1);

@@ -8,14 +8,15 @@
 #include <string.h>
 
 #include "answers/cast/cast.h"
-#include "cli/shared/amount.h"
 #include "cli/shared/human.h"
 #include "cli/shared/loss_human.h"
 #include "cli/shared/operand_kinds.h"
-#include "cli/shared/option_rows.h"
 #include "containers/containers.h"
 #include "files/scan/loss_summary.h"
 #include "report/table.h"
+#include "requests/amount.h"
+#include "requests/option_rows.h"
+#include "requests/rewrite/leftover_words.h"
 #include "util/run/parallel.h"
 #include "util/text/ascii.h"
 
@@ -184,12 +185,12 @@ static enum dti_status array_init(struct cast_array *ret, const struct cast_arra
     if (status == DTI_OK)
         status = check_options(ret, array_args->of_values, array_args->of_tensors, reterr);
     if (status == DTI_OK)
-        status =
-            dti_transfer_amounts(args->threads, NULL, &ret->threads, NULL, &ret->level, reterr);
+        status = dti_transfer_amounts(&cx->asker, args->threads, NULL, &ret->threads, NULL,
+                                      &ret->level, reterr);
     if (status != DTI_OK)
         return status;
 
-    status = dti_cast_job_init(&ret->job, array_args->policy, cx, dtype, reterr);
+    status = dti_cast_job_init(&ret->job, array_args->policy, &cx->asker, dtype, reterr);
     if (status != DTI_OK)
         return status;
     status = read_dtypes(ret, dtype, reterr);

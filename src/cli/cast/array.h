@@ -5,7 +5,8 @@
 #ifndef CLI_CAST_ARRAY_H
 #define CLI_CAST_ARRAY_H
 
-#include "cli/rewrite/rewrite_job.h"
+#include "cli/rewrite/rewrite_page.h"
+#include "cli/shared/progress.h"
 #include "convert/convert.h"
 
 struct cast_array_args {

@@ -2,105 +2,15 @@
  *
  * dtinfo cast: what happens to a value when it is stored in a dtype; and to an array or a file of
  * tensors. */
-#include <stddef.h>
 
 #include "cli/cast/array.h"
 #include "cli/cast/values.h"
-#include "cli/rewrite/rewrite_job.h"
-#include "cli/shared/amount.h"
+#include "cli/rewrite/rewrite_page.h"
 #include "cli/shared/loss_human.h"
 #include "cli/shared/operand_kinds.h"
-#include "cli/shared/option_rows.h"
-#include "files/scan/loss_summary.h"
+#include "requests/amount.h"
+#include "requests/cast/cast_args.h"
 #include "util/text/ascii.h"
-
-struct cast_args {
-    struct dti_policy_args policy; /* must be first: recipe words rely on it */
-    struct cast_value_args value;
-    struct dti_transfer_args transfer;
-    struct dti_tensor_args tensors;
-};
-
-static const struct dti_choice as_choices[] = {
-#define ARRAY_FORM(id, word, kind, what)    {.name = word, .value = DTI_AS_##id, .help = what},
-#define FORM(id, word, kind, what, several) ARRAY_FORM(id, word, kind, what)
-#include "cli/rewrite/file_forms.def"
-#undef ARRAY_FORM
-#undef FORM
-    {.name = NULL},
-};
-
-static const struct dti_choice from_choices[] = {
-    {.name = "text", .help = "numbers separated by white space or commas"},
-    {.name = NULL},
-};
-
-_Static_assert(offsetof(struct cast_args, policy.recipe) == 0,
-               "the rows below are those of recipes in words, too");
-static const struct dti_option options[] = {
-    OPT_CHOICE('r', "round", struct cast_args, policy.recipe.round, policy.recipe.round_given,
-               "MODE", dti_choice_round,
-               "rounding mode; the default for integer dtypes is truncation", .matters = true,
-               .group = "rounding"),
-    DTI_ROW_OVERFLOW(struct cast_args, policy.recipe.overflow),
-    DTI_ROW_NAN(struct cast_args, policy.recipe.nan),
-    OPT_UINT(0, "seed", struct cast_args, policy.recipe.seed, policy.recipe.seed_given, 0,
-             UINT64_MAX, "N", "seed of --round stochastic"),
-    OPT_DTYPE(0, "via", struct cast_args, policy.recipe.via, "DTYPE,...",
-              "cast through these dtypes in turn, rounding at each", .matters = true),
-    DTI_ROW_LIKE(struct cast_args, policy.recipe.like, dti_choice_stack,
-                 "use the route and policies of this stack", .matters = true,
-                 .of_models = "template"),
-    DTI_ROW_FAIL_ON(struct cast_args, policy.fail_on, dti_choice_fail_on),
-    OPT_LIST(0, "device", struct cast_args, policy.device, "DEVICE", dti_choice_device,
-             "where to cast: cpu (the default), cuda, cuda:N or auto"),
-    OPT_FLAG(0, "stacks", struct cast_args, value.stacks, "show what each stack stores",
-             .matters = true, .group = "values"),
-    OPT_UINT(0, "digits", struct cast_args, value.digits, value.digits_given, 0, 100000, "N",
-             "print N digits after the decimal point"),
-    OPT_DTYPE_OR(0, "from", struct cast_args, transfer.from, "DTYPE", from_choices,
-                 "cast an array: what the input holds, a dtype or 'text'", .matters = true,
-                 .group = "arrays and files"),
-    DTI_ROW_INPUT(struct cast_args, transfer.input, "the file to read", "a number"),
-    DTI_ROW_OUTPUT(struct cast_args, transfer.output, "the file to write, '-' for standard output"),
-    DTI_ROW_AS(struct cast_args, transfer.as, as_choices, "output format"),
-    DTI_ROW_FORCE(struct cast_args, transfer.force, ""),
-    DTI_ROW_PACKING(struct cast_args, policy.recipe.packing,
-                    "packing of sub-byte codes in input and output"),
-    OPT_CHOICE(0, "from-packing", struct cast_args, policy.recipe.from_packing,
-               policy.recipe.from_packing_given, "PACKING", dti_choice_packing,
-               "the same for the input alone"),
-    DTI_ROW_ENDIAN(struct cast_args, transfer.endian,
-                   "byte order of raw input; raw output is little-endian"),
-    OPT_UINT(0, "count", struct cast_args, transfer.count, transfer.count_given, 0, UINT64_MAX, "N",
-             "number of elements, if the bytes do not determine it, as for 3 codes of 4 bits"),
-    DTI_ROW_THREADS(struct cast_args, transfer.threads,
-                    "threads for an array or for lines of values"),
-    OPT_FLAG(0, "report", struct cast_args, transfer.report,
-             "report on standard error if the data goes to standard output"),
-    DTI_ROW_PROGRESS(struct cast_args, transfer.progress, "show a progress bar on standard error"),
-    OPT_GLOB(0, "cast-only", struct cast_args, tensors.only, "GLOB,...",
-             "files: cast only these tensors, keep the others", .alias = "only",
-             .group = "files of tensors"),
-    DTI_ROW_KEEP(struct cast_args, tensors.keep),
-    DTI_ROW_SELECT(struct cast_args, tensors.select),
-    DTI_ROW_ALLOW_UNMATCHED(struct cast_args, tensors.allow_unmatched),
-    DTI_ROW_NO_COPY(struct cast_args, tensors.no_copy),
-    OPT_FLAG(0, "ints", struct cast_args, policy.recipe.ints, "files: cast integers and bool too"),
-    DTI_ROW_DRY_RUN(struct cast_args, tensors.dry_run),
-    DTI_ROW_TEMPLATE(struct cast_args, tensors.model),
-    DTI_ROW_SET(struct cast_args, tensors.set),
-    DTI_ROW_SET_FROM(struct cast_args, tensors.set_from),
-    DTI_ROW_SHARD_SIZE(struct cast_args, tensors.shard_size),
-    DTI_ROW_PART(struct cast_args, tensors.part),
-    DTI_ROW_FINISH(struct cast_args, tensors.finish),
-    DTI_ROW_CHECK_PARTS(struct cast_args, tensors.check_parts),
-    DTI_ROW_SHAPE(struct cast_args, tensors.shape, " that become npy or safetensors"),
-    DTI_ROW_ASSUME(struct cast_args, tensors.assume),
-    DTI_ROW_LENIENT(struct cast_args, tensors.lenient),
-    DTI_ROW_MAX_MEMORY(struct cast_args, tensors.max_memory, "files: ", "; the default is 16MiB"),
-    OPT_END,
-};
 
 /* Options for values, for arrays and files, and for files of tensors only. */
 static const char of_values[] = "stacks digits";
@@ -112,16 +22,6 @@ static const char of_tensors[] = "cast-only keep select allow-unmatched no-copy 
 
 /* A file of tensors. The report: a summary line, a line per pair of dtypes, the losses, and the
  * tensors that lost most (with -v all of them). */
-
-static void describe(struct dti_rewrite_job *job)
-{
-    const struct dti_cast_recipe *const recipe = &job->request.cast;
-    dti_cast_job_hint(&job->job, &recipe->cast, recipe->rule, job->rewrite->loss.overflowed);
-    job->answer.losses = job->losses;
-    job->answer.options = dti_cast_job_policies(&job->job, &recipe->cast);
-    job->answer.device = dti_cast_device_name(&job->job.device);
-    job->answer.device_reason = dti_cast_device_reason(&job->job.device);
-}
 
 static const char *const kept[DTI_FATE_COUNT] = {
     [DTI_FATE_CHANGED] = "",
@@ -139,7 +39,7 @@ static const char *const kept[DTI_FATE_COUNT] = {
 static enum dti_status put_table(const struct dti_rewrite_job *job, const size_t *list,
                                  size_t count, struct dti_error *reterr)
 {
-    const bool dry = !job->losses, brief = dry || !job->cx->verbose;
+    const bool dry = !job->losses, brief = dry || !job->front->cx->verbose;
     const struct dti_rewrite_column columns[] = {
         {"bytes", DTI_COLUMN_BYTES, 0, !dry},
         {"overflowed", DTI_COLUMN_COUNT, DTI_COLUMN_OF(loss.overflowed), dry},
@@ -190,7 +90,7 @@ static void put_loss(struct dti_rewrite_job *job, struct dti_line *line)
     dti_rewrite_errors(job, line);
     dti_loss_human_policies(&recipe->cast, recipe->rule, line);
     dti_cast_device_human(&job->job.device, line);
-    if (job->cx->verbose) {
+    if (job->front->cx->verbose) {
         dti_rewrite_machine(job, line);
         for (size_t i = 0; i < rewrite->plan_count; i++) {
             char kernels[DTI_PLAN_TEXT_SIZE];
@@ -205,7 +105,7 @@ static void put_loss(struct dti_rewrite_job *job, struct dti_line *line)
 /* With -v all, else those that lost whole numbers, if there are several. */
 static enum dti_status put_tables(const struct dti_rewrite_job *job, struct dti_error *reterr)
 {
-    if (job->cx->verbose)
+    if (job->front->cx->verbose)
         return put_table(job, NULL, job->rewrite->tensor_count, reterr);
     if (!job->losses || job->rewrite->changed_count < 2)
         return DTI_OK;
@@ -213,39 +113,28 @@ static enum dti_status put_tables(const struct dti_rewrite_job *job, struct dti_
                              "tensors that lost numbers", reterr);
 }
 
-static const struct dti_rewrite_page page = {.loss = put_loss, .tables = put_tables};
-
-static bool fails(const struct dti_rewrite_job *job)
-{
-    return (job->fail_on & dti_loss_flags(&job->rewrite->loss)) != 0;
-}
-
-static const struct dti_rewrite_command command = {
+static const struct dti_rewrite_page page = {
     .verb = "cast",
     .example = "as in 'dtinfo cast model.safetensors bf16 -o model.bf16.safetensors'",
-    .states = true,
     .kept = kept,
-    .describe = describe,
-    .document = dti_document_cast_file,
-    .page = &page,
-    .fails = fails,
+    .loss = put_loss,
+    .tables = put_tables,
 };
 
 static enum dti_status cast_files(const struct cast_args *args, const char *surplus,
-                                  const struct dti_command_context *cx, char **operands, int count,
+                                  struct dti_command_context *cx, char **operands, int count,
                                   struct dti_error *reterr)
 {
-    struct dti_rewrite_job job;
-    const char *dtype = NULL;
-    dti_rewrite_job_init(&job, &command, &args->transfer, &args->tensors, cx);
-    enum dti_status status = dti_rewrite_operands(&job, operands, count, &dtype, reterr);
-    if (status == DTI_OK)
-        status = dti_rewrite_options(&job, surplus, reterr);
-    if (status == DTI_OK)
-        status = dti_rewrite_cast(&job, &args->policy, dtype, reterr);
-    if (status == DTI_OK)
-        status = dti_rewrite_source_options(&job, reterr);
-    return dti_rewrite_job_run(&job, status, reterr);
+    const struct dti_rewrite_front front = dti_rewrite_front(cx, &page);
+    const char *path = NULL, *dtype = NULL;
+    const enum dti_status status = dti_rewrite_operands(&page, args->transfer.input, false,
+                                                        operands, count, &path, &dtype, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (surplus)
+        return dti_fail(reterr, DTI_USAGE, "--%s is for values, not for files; leave it out",
+                        surplus);
+    return dti_cast_file_run(args, &front, path, dtype, reterr);
 }
 
 enum kind { VALUES, ARRAY, FILES };
@@ -262,9 +151,7 @@ static enum kind decide(const struct dti_transfer_args *args, char **operands, i
     }
     if (!path || dti_ascii_equal(args->from, "text"))
         return ARRAY;
-    const bool files = args->as_given ? args->as != DTI_AS_RAW && args->as != DTI_AS_TEXT
-                                      : args->output && dti_names_file(args->output);
-    return files ? FILES : ARRAY;
+    return dti_transfer_makes_file(args) ? FILES : ARRAY;
 }
 
 /* Values take no options of arrays and files, except values on lines: if such an option is given,
@@ -274,9 +161,10 @@ static enum dti_status refuse_options(const struct cast_args *args, char **opera
 {
     const bool lines = count > 0 && strcmp(operands[0], "-") == 0;
     const char *const of_both =
-        lines ? NULL : dti_option_given(options, args, of_transfers_and_lines);
-    const char *const name = of_both ? of_both : dti_option_given(options, args, of_transfers);
-    const char *const tensors = dti_option_given(options, args, of_tensors);
+        lines ? NULL : dti_option_given(dti_cast_options, args, of_transfers_and_lines);
+    const char *const name =
+        of_both ? of_both : dti_option_given(dti_cast_options, args, of_transfers);
+    const char *const tensors = dti_option_given(dti_cast_options, args, of_tensors);
     const char *const other = tensors ? tensors : args->transfer.progress_given ? "progress" : NULL;
     if (!name && !other)
         return DTI_OK;
@@ -300,7 +188,8 @@ static enum dti_status run_cast(const void *args_, char **operands, int count,
                                 struct dti_command_context *cx, struct dti_error *reterr)
 {
     const struct cast_args *const args = args_;
-    struct cast_value_args values = args->value;
+    struct cast_value_args values = {
+        .digits = args->digits, .digits_given = args->digits_given, .stacks = args->stacks};
     struct cast_numbers numbers = {.count = 0};
     enum dti_status status = DTI_OK;
     if (!args->transfer.from && !args->transfer.input && count > 0)
@@ -308,9 +197,9 @@ static enum dti_status run_cast(const void *args_, char **operands, int count,
             dti_cast_numbers_read(&numbers, operands, count > 1 ? (size_t)count - 1 : 1, reterr);
     if (status != DTI_OK)
         return status;
-    const char *const surplus = dti_option_given(options, args, of_values);
+    const char *const surplus = dti_option_given(dti_cast_options, args, of_values);
     const struct cast_array_args array = {&args->policy, &args->transfer, surplus,
-                                          dti_option_given(options, args, of_tensors)};
+                                          dti_option_given(dti_cast_options, args, of_tensors)};
     switch (decide(&args->transfer, operands, count, numbers.count > 0)) {
     case VALUES:
         status = refuse_options(args, operands, count, reterr);
@@ -364,7 +253,7 @@ const struct dti_command dti_command_cast = {
     .schema = "dtinfo.cast/1",
     .other_schemas = {"dtinfo.cast_array/1", "dtinfo.cast_file/1"},
     .operands = DTI_OPERANDS_VALUE_DTYPE,
-    .options = options,
+    .options = dti_cast_options,
     .args_size = sizeof(struct cast_args),
     .run = run_cast,
 };

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "answers/cast/number_line.h"
 #include "cli/cast/values.h"
 #include "cli/shared/human.h"
 #include "cli/shared/tensor_cells.h"
@@ -13,124 +14,6 @@
 #include "report/table.h"
 
 enum { VALUE_COLUMN = DTI_HUMAN_VALUE, NOTE_COLUMN = DTI_HUMAN_NOTE, EXACT_WHOLE = 1200 };
-
-/* A neighbour of the given number in the dtype. */
-struct cast_neighbour {
-    bool there, finite, chosen;
-    struct dti_value distance; /* only if it and the given number are finite */
-    char text[DTI_TEXT_SIZE], code[DTI_TEXT_SIZE];
-    char off[DTI_TEXT_SIZE]; /* the distance, or "" */
-};
-
-enum {
-    CELLS = 65,       /* odd, so that one cell is the middle; fits an example in a manual page */
-    CELLS_LEAST = 41, /* room for a number of 17 digits and " (not to scale)" */
-    DIGITS = 17,
-};
-static const char not_to_scale[] = " (not to scale)";
-
-/* The number's position, from its distances to both ends. It is always drawn between the ends. */
-static size_t place(const struct cast_neighbour ends[2], size_t cells)
-{
-    const int32_t shift = ends[1].distance.exponent - ends[0].distance.exponent;
-    const uint64_t below = ends[0].distance.hi >> 16, above = ends[1].distance.hi >> 16;
-    double down = (double)below, up = (double)above;
-    /* beyond a ratio of 2^12 the number is drawn next to the nearer end */
-    for (int32_t i = 0; i < shift && i < 12; i++)
-        up *= 2;
-    for (int32_t i = 0; i > shift && i > -12; i--)
-        down *= 2;
-    const size_t cell = (size_t)(down / (down + up) * (double)(cells - 1) + 0.5);
-    return cell < 1 ? 1 : cell > cells - 2 ? cells - 2 : cell;
-}
-
-static void put_end_label(struct dti_line *line, const struct cast_neighbour *end, bool right)
-{
-    dti_line_put(line, DTI_STYLE_GOOD, right && end->chosen ? "chosen -> " : "");
-    dti_line_put(line, end->chosen ? DTI_STYLE_GOOD : DTI_STYLE_PLAIN, end->text);
-    dti_line_put(line, DTI_STYLE_GOOD, !right && end->chosen ? " <- chosen" : "");
-}
-
-static size_t label_length(const struct cast_neighbour *end)
-{
-    return (end->there ? strlen(end->text) : 0) + (end->chosen ? strlen("chosen -> ") : 0);
-}
-
-static void put_labels(struct dti_line *line, const struct cast_neighbour ends[2], size_t cells)
-{
-    dti_line_to(line, VALUE_COLUMN);
-    if (ends[0].there)
-        put_end_label(line, &ends[0], false);
-    if (ends[1].there) {
-        dti_line_to(line, VALUE_COLUMN + cells - label_length(&ends[1]));
-        put_end_label(line, &ends[1], true);
-    }
-    dti_line_end(line);
-}
-
-static void put_line(struct dti_line *line, const struct cast_neighbour ends[2], size_t cells,
-                     size_t at, bool ascii)
-{
-    struct dti_picture row;
-    const bool to_scale = ends[0].finite && ends[1].finite;
-    dti_picture_init(&row, cells);
-    dti_picture_fill(&row, 0, cells, to_scale ? DTI_MARK_AXIS : DTI_MARK_DOTS);
-    if (to_scale)
-        dti_picture_fill(&row, cells / 2, cells / 2 + 1, DTI_MARK_TICK);
-    for (size_t i = 0; i < 2; i++) {
-        const size_t cell = i * (cells - 1);
-        const enum dti_mark mark = ends[i].chosen              ? DTI_MARK_CHOSEN
-                                   : !ends[i].finite && i == 0 ? DTI_MARK_LESS
-                                   : !ends[i].finite           ? DTI_MARK_MORE
-                                   : i == 0                    ? DTI_MARK_START
-                                                               : DTI_MARK_END;
-        dti_picture_fill(&row, cell, cell + 1, mark);
-    }
-    dti_picture_fill(&row, at, at + 1, DTI_MARK_POINT);
-    dti_line_to(line, VALUE_COLUMN);
-    dti_picture_draw(&row, line, ascii);
-    dti_line_end(line);
-}
-
-/* Placed below its mark, but within the line. */
-static void put_number(struct dti_line *line, const struct dti_cast_operand *operand, size_t cells,
-                       size_t at, bool to_scale)
-{
-    const char *const note = to_scale ? "" : not_to_scale;
-    char text[CELLS + 1];
-    if (operand->length + strlen(note) <= cells)
-        (void)snprintf(text, sizeof text, "%.*s", (int)operand->length, operand->text);
-    else
-        (void)dti_spell_digits(text, &operand->value[0], DIGITS);
-    const size_t length = strlen(text) + strlen(note);
-    const size_t start = at > length / 2 ? at - length / 2 : 0;
-    dti_line_to(line, VALUE_COLUMN + (start + length > cells ? cells - length : start));
-    dti_line_put(line, DTI_STYLE_BOLD, text);
-    dti_line_put(line, DTI_STYLE_DIM, note);
-    dti_line_end(line);
-}
-
-/* Draws a rounded number between its neighbours, the lower one first, on a line of up to 78
- * columns; nothing if it is exact, or without room. */
-static void draw(const struct dti_cast_operand *operand, const struct dti_scalar *scalar,
-                 const struct cast_neighbour ends[2], const struct dti_command_context *cx)
-{
-    struct dti_line line = dti_command_context_line(cx);
-    const size_t room = cx->width > VALUE_COLUMN ? (size_t)cx->width - VALUE_COLUMN : 0;
-    const size_t cells = room < CELLS ? room - (room % 2 == 0) : CELLS;
-    const bool some = ends[0].there || ends[1].there;
-    const bool to_scale = ends[0].finite && ends[1].finite;
-    /* a number lost on the route to a dtype that has a code for it is its own neighbour */
-    const bool itself = to_scale && scalar->below == scalar->above;
-    if (!(scalar->flags & DTI_FLAG_INEXACT) || scalar->input.kind > DTI_CLASS_FINITE || !some ||
-        itself || room < CELLS_LEAST || label_length(&ends[0]) + 2 + label_length(&ends[1]) > cells)
-        return;
-    const size_t at = to_scale ? place(ends, cells) : cells / 2;
-    dti_line_end(&line);
-    put_labels(&line, ends, cells);
-    put_line(&line, ends, cells, at, cx->ascii);
-    put_number(&line, operand, cells, at, to_scale);
-}
 
 static const char *const roundings[][2] = {
     /* up, down */
@@ -302,65 +185,30 @@ static void put_step(const struct dti_format *f, const struct dti_scalar *scalar
                    (int)scalar->step_exponent);
 }
 
-static bool find_neighbour(const struct dti_cast_operand *operand, const struct dti_format *f,
-                           uint64_t code, struct cast_neighbour *ret)
-{
-    struct dti_value value;
-    struct dti_difference difference;
-    struct dti_buffer exact;
-    bool has_exact;
-    dti_decode(f, code, &value);
-    dti_spell_stored(ret->text, f, code, &value);
-    dti_spell_code(ret->code, code, f->width);
-    ret->there = true;
-    ret->off[0] = '\0';
-    ret->finite = value.kind <= DTI_CLASS_FINITE;
-    if (!ret->finite || operand->value[0].kind > DTI_CLASS_FINITE)
-        return true;
-    dti_buffer_init(&exact);
-    bool done = dti_number_difference(&operand->number[0], &value, &difference, &exact, &has_exact);
-    if (done) {
-        dti_human_magnitude(ret->off, &difference.absolute, &exact, 8);
-        ret->distance = difference.absolute;
-    }
-    dti_buffer_free(&exact);
-    return done;
-}
-
-static bool find_neighbours(const struct dti_cast_operand *operand, const struct dti_format *f,
-                            const struct dti_scalar *scalar, struct cast_neighbour ret[2])
-{
-    const bool there[2] = {scalar->has_below, scalar->has_above};
-    const uint64_t codes[2] = {scalar->below, scalar->above};
-    for (int i = 0; i < 2; i++) {
-        ret[i] = (struct cast_neighbour){.chosen = there[i] && codes[i] == scalar->code};
-        if (there[i] && !find_neighbour(operand, f, codes[i], &ret[i]))
-            return false;
-    }
-    return true;
-}
-
-static void put_neighbours(const struct cast_neighbour neighbours[2], struct dti_line *line)
+/* finite: whether the given number is. */
+static void put_neighbours(const struct dti_neighbour ends[2], bool finite, struct dti_line *line)
 {
     static const char *const names[2] = {"below", "above"};
     size_t widths[2] = {0, 0};
     for (int i = 0; i < 2; i++) {
-        if (neighbours[i].there && strlen(neighbours[i].text) > widths[0])
-            widths[0] = strlen(neighbours[i].text);
-        if (neighbours[i].there && strlen(neighbours[i].code) > widths[1])
-            widths[1] = strlen(neighbours[i].code);
+        if (ends[i].there && strlen(ends[i].text) > widths[0])
+            widths[0] = strlen(ends[i].text);
+        if (ends[i].there && strlen(ends[i].code) > widths[1])
+            widths[1] = strlen(ends[i].code);
     }
     for (int i = 0; i < 2; i++) {
-        if (!neighbours[i].there)
+        char off[DTI_TEXT_SIZE];
+        if (!ends[i].there)
             continue;
-        dti_human_label(line, names[i], neighbours[i].text);
+        dti_human_label(line, names[i], ends[i].text);
         dti_line_to(line, VALUE_COLUMN + widths[0] + 3);
-        dti_line_text(line, neighbours[i].code);
-        if (neighbours[i].off[0]) {
+        dti_line_text(line, ends[i].code);
+        if (ends[i].finite && finite) {
             dti_line_to(line, VALUE_COLUMN + widths[0] + 3 + widths[1] + 3);
-            dti_line_print(line, DTI_STYLE_PLAIN, "off by %s", neighbours[i].off);
+            dti_line_print(line, DTI_STYLE_PLAIN, "off by %s",
+                           dti_human_magnitude(off, &ends[i].distance, &ends[i].exact, 8));
         }
-        if (neighbours[i].chosen)
+        if (ends[i].chosen)
             dti_line_put(line, DTI_STYLE_GOOD, "   <- chosen");
         dti_line_end(line);
     }
@@ -419,7 +267,7 @@ static enum dti_status show_full(const struct cast_values *values,
     static const char *const components[] = {"real", "imaginary"};
     const struct dti_format *f = &result->target->cast.dst;
     struct dti_line line = dti_command_context_line(values->cx);
-    struct cast_neighbour neighbours[2] = {{.there = false}, {.there = false}};
+    struct dti_neighbour ends[2];
     char text[DESCRIPTION_SIZE], other[DTI_TEXT_SIZE];
     bool done = true;
 
@@ -440,10 +288,11 @@ static enum dti_status show_full(const struct cast_values *values,
         }
         done = put_component(operand, i, f, &result->component[i], &line);
     }
-    if (done && result->known && result->components == 1) {
+    const bool single = done && result->known && result->components == 1;
+    if (single) {
         put_step(f, &result->component[0], &line);
-        done = find_neighbours(operand, f, &result->component[0], neighbours);
-        put_neighbours(neighbours, &line);
+        done = dti_neighbours_find(operand, f, &result->component[0], ends);
+        put_neighbours(ends, operand->value[0].kind <= DTI_CLASS_FINITE, &line);
     }
     put_route(result, &line);
     put_device(values, result, &line);
@@ -452,8 +301,14 @@ static enum dti_status show_full(const struct cast_values *values,
         dti_line_put(&line, DTI_STYLE_WARN, "--overflow saturate gives ");
         dti_line_print(&line, DTI_STYLE_WARN, "%s\n", other);
     }
-    if (done && result->known && result->components == 1)
-        draw(operand, &result->component[0], neighbours, values->cx);
+    if (single) {
+        const size_t width = (size_t)values->cx->width;
+        const size_t room = width > VALUE_COLUMN ? width - VALUE_COLUMN : 0;
+        if (done)
+            dti_number_line_put(&line, operand, &result->component[0], ends, VALUE_COLUMN, room,
+                                values->cx->ascii);
+        dti_neighbours_free(ends);
+    }
     return done ? DTI_OK : dti_no_memory(reterr);
 }
 

@@ -203,7 +203,7 @@ enum dti_status dti_cast_values(const struct dti_policy_args *policy,
     enum dti_status status = check_operands(operands, count, numbers, reterr);
     if (status != DTI_OK)
         return status;
-    status = dti_cast_job_init(&values.job, policy, cx, operands[count - 1], reterr);
+    status = dti_cast_job_init(&values.job, policy, &cx->asker, operands[count - 1], reterr);
     if (status != DTI_OK)
         return status;
     const bool stream = count == 2 && strcmp(operands[0], "-") == 0;

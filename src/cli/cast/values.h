@@ -6,8 +6,9 @@
 #define CLI_CAST_VALUES_H
 
 #include "answers/cast/cast.h"
-#include "cli/shared/cast_job.h"
+#include "cli/shell/command.h"
 #include "core/number/spell.h"
+#include "requests/cast_job.h"
 
 /* Options only for values. */
 struct cast_value_args {

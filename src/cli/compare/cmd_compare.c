@@ -8,36 +8,22 @@
 
 #include "answers/compare/compare.h"
 #include "answers/tensors.h"
-#include "cli/shared/file_source.h"
+#include "cli/shared/file_bar.h"
 #include "cli/shared/human.h"
 #include "cli/shared/tensor_cells.h"
 #include "cli/shell/command.h"
 #include "core/number/number.h"
 #include "report/table.h"
+#include "requests/compare/compare_request.h"
 #include "util/run/allocate.h"
-
-struct compare_args {
-    struct dti_file_args file;
-    const char *atol, *rtol, *max_ulp, *only, *map;
-    uint64_t top;
-    bool top_given, bitwise, ignore_missing;
-};
-
-/* Points into itself: it must not be copied. */
-struct compare_job {
-    const struct compare_args *args;
-    const struct dti_command_context *cx;
-    struct dti_file_source source;
-    struct dti_file_bar bar;
-    struct dti_compare compare;
-};
 
 enum { SHOWN = 10 };
 
 static const char gap[] = "   ";
 
 struct compare_view {
-    const struct compare_job *job;
+    const struct dti_command_context *cx;
+    const struct compare_args *args;
     const struct dti_compare *compare;
     struct dti_line line;
     bool lost; /* out of memory for a name */
@@ -80,7 +66,7 @@ static void put_name(struct compare_view *view, const struct dti_compare_result 
 static void put_verdict(struct compare_view *view)
 {
     const struct dti_compare *const compare = view->compare;
-    const struct compare_args *const args = view->job->args;
+    const struct compare_args *const args = view->args;
     const size_t differ = compare->tensors[DTI_COMPARE_DIFFERS];
     const size_t unreadable = compare->tensors[DTI_COMPARE_UNREADABLE];
     const size_t within = compare->tensors[DTI_COMPARE_WITHIN];
@@ -139,7 +125,7 @@ static void take_rows(struct compare_view *view)
     for (size_t i = 0; i < all; i++) {
         const struct dti_compare_result *const result = &view->compare->results[i];
         if (result->way == DTI_COMPARE_NUMBERS &&
-            (view->job->cx->verbose || result->outcome != DTI_COMPARE_EQUAL)) {
+            (view->cx->verbose || result->outcome != DTI_COMPARE_EQUAL)) {
             view->count++;
             if (cut && worst_first(&result, &view->rows[shown - 1]) > 0)
                 continue;
@@ -241,13 +227,13 @@ static enum dti_status put_rows(struct compare_view *view, struct dti_error *ret
 {
     const size_t count = view->limit < view->count ? (size_t)view->limit : view->count;
     const struct compare_columns columns = {.unmatched = view->compare->total.unmatched > 0,
-                                            .verbose = view->job->cx->verbose};
+                                            .verbose = view->cx->verbose};
     if (count == 0)
         return DTI_OK;
     struct dti_table *const table = begin_table(&columns);
     for (size_t i = 0; i < count; i++)
         put_row(view, table, &columns, view->rows[i]);
-    const enum dti_status status = dti_put_table(view->job->cx, table, 2, reterr);
+    const enum dti_status status = dti_put_table(view->cx, table, 2, reterr);
     if (status == DTI_OK && count < view->count)
         put_rest(view, view->count - count, " that differ");
     return status;
@@ -279,7 +265,7 @@ static enum dti_status put_list(struct compare_view *view, enum dti_compare_way 
     size_t shown = 0, more = 0;
     for (size_t i = 0; i < compare->result_count; i++) {
         const struct dti_compare_result *const result = &compare->results[i];
-        if (result->way != way || (result->outcome == DTI_COMPARE_EQUAL && !view->job->cx->verbose))
+        if (result->way != way || (result->outcome == DTI_COMPARE_EQUAL && !view->cx->verbose))
             continue;
         if (shown++ >= view->limit) {
             more++;
@@ -294,7 +280,7 @@ static enum dti_status put_list(struct compare_view *view, enum dti_compare_way 
         dti_text_cell(table, dti_compare_reason(reason, compare, result));
     }
     const bool begun = shown > 0 && view->limit > 0;
-    const enum dti_status status = begun ? dti_put_table(view->job->cx, table, 2, reterr) : DTI_OK;
+    const enum dti_status status = begun ? dti_put_table(view->cx, table, 2, reterr) : DTI_OK;
     if (status == DTI_OK && begun && more > 0)
         put_rest(view, more, "");
     return status;
@@ -366,12 +352,13 @@ static void put_totals(struct compare_view *view)
     dti_line_end(&view->line);
 }
 
-static enum dti_status show(const struct compare_job *job, struct dti_error *reterr)
+static enum dti_status show(const struct dti_command_context *cx, const struct compare_job *job,
+                            struct dti_error *reterr)
 {
     const struct compare_args *const args = job->args;
     struct compare_view view = {
-        .job = job, .compare = &job->compare, .line = dti_command_context_line(job->cx)};
-    view.limit = args->top_given ? args->top : job->cx->verbose ? UINT64_MAX : SHOWN;
+        .cx = cx, .args = args, .compare = &job->compare, .line = dti_command_context_line(cx)};
+    view.limit = args->top_given ? args->top : cx->verbose ? UINT64_MAX : SHOWN;
     view.rows =
         dti_malloc((job->compare.result_count + 1) * sizeof(const struct dti_compare_result *));
     if (!view.rows)
@@ -391,50 +378,6 @@ static enum dti_status show(const struct compare_job *job, struct dti_error *ret
     return status;
 }
 
-/* A nonnegative number, rounded to fp64. */
-static enum dti_status read_bound(const char *option, const char *text,
-                                  struct dti_compare_bound *ret, struct dti_error *reterr)
-{
-    static const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
-    struct dti_value value;
-    struct dti_outcome outcome;
-    if (!text)
-        return DTI_OK;
-    const enum dti_status status = dti_value_parse(&value, text, strlen(text), reterr);
-    if (status == DTI_NO_MEMORY)
-        return status;
-    if (status == DTI_OK && value.kind != DTI_CLASS_NAN &&
-        !(value.negative && value.kind != DTI_CLASS_ZERO)) {
-        value.negative = false;
-        dti_encode(dti_format_get(DTI_FP64), &value, &nearest, 0, &outcome);
-        ret->given = true;
-        memcpy(&ret->most, &outcome.code, sizeof ret->most);
-        return DTI_OK;
-    }
-    return dti_fail_word(reterr, DTI_USAGE, text, strlen(text),
-                         "%s takes a nonnegative number, as in 1e-3; got %s", option,
-                         DTI_QUOTED(text, strlen(text)));
-}
-
-static enum dti_status read_options(struct compare_job *job, struct dti_error *reterr)
-{
-    const struct compare_args *const args = job->args;
-    struct dti_compare *const compare = &job->compare;
-    const char *const other = args->atol || args->rtol ? "--atol and --rtol"
-                              : args->max_ulp          ? "--max-ulp"
-                                                       : NULL;
-    if (args->bitwise && other)
-        return dti_fail(reterr, DTI_USAGE, "--bitwise allows no tolerance; leave out %s", other);
-    enum dti_status status = read_bound("--atol", args->atol, &compare->atol, reterr);
-    if (status == DTI_OK)
-        status = read_bound("--rtol", args->rtol, &compare->rtol, reterr);
-    if (status == DTI_OK)
-        status = read_bound("--max-ulp", args->max_ulp, &compare->max_ulp, reterr);
-    if (status == DTI_OK)
-        status = dti_file_reading_init(&compare->reading, &job->bar, &args->file, job->cx, reterr);
-    return status;
-}
-
 static enum dti_status check_operands(char **operands, int count, struct dti_error *reterr)
 {
     if (count == 2)
@@ -446,81 +389,6 @@ static enum dti_status check_operands(char **operands, int count, struct dti_err
                          "compares two files; %s is one operand too many",
                          DTI_QUOTED(operands[2], strlen(operands[2])));
 }
-
-/* Opens the files and pairs their tensors. */
-static enum dti_status open_files(struct compare_job *job, char **operands,
-                                  struct dti_error *reterr)
-{
-    struct dti_compare *const compare = &job->compare;
-    const struct dti_logical_options *const options = &compare->options;
-    enum dti_status status = dti_logical_open(&compare->a, operands[0], options, reterr);
-    if (status == DTI_OK)
-        status = dti_logical_open(&compare->b, operands[1], options, reterr);
-    if (status == DTI_OK)
-        status = dti_compare_pair(compare, reterr);
-    if (status == DTI_OK) {
-        dti_file_source_warn(job->cx, compare->a);
-        dti_file_source_warn(job->cx, compare->b);
-    }
-    const char *const only = compare->only;
-    if (status != DTI_OK || !only || compare->result_count > 0)
-        return status;
-    return dti_fail_word(reterr, DTI_USAGE, only, strlen(only),
-                         "--only %s matches no tensor of either file",
-                         DTI_QUOTED(only, strlen(only)));
-}
-
-static enum dti_status compare_init(struct compare_job *ret, const struct compare_args *args,
-                                    const struct dti_command_context *cx, char **operands,
-                                    int count, struct dti_error *reterr)
-{
-    *ret = (struct compare_job){
-        .args = args,
-        .cx = cx,
-        .compare = {.bitwise = args->bitwise,
-                    .ignore_missing = args->ignore_missing,
-                    .words = dti_remedy_words,
-                    .only = args->only,
-                    .map = args->map,
-                    .out = &cx->sink},
-    };
-    enum dti_status status = check_operands(operands, count, reterr);
-    if (status == DTI_OK)
-        status = read_options(ret, reterr);
-    if (status == DTI_OK)
-        status = dti_file_source_init(&ret->source, &args->file, cx, reterr);
-    ret->compare.options = ret->source.logical;
-    ret->compare.options.raw |= args->bitwise; /* stored bytes are compared */
-    ret->compare.notes = ret->source.notes;
-    ret->compare.note_count = ret->source.note_count;
-    return status == DTI_OK ? open_files(ret, operands, reterr) : status;
-}
-
-static const struct dti_option options[] = {
-    OPT_TEXT(0, "atol", struct compare_args, atol, "X",
-             "absolute tolerance: |a - b| may be X + R |b|", .matters = true),
-    OPT_TEXT(0, "rtol", struct compare_args, rtol, "R", "relative tolerance, as above",
-             .matters = true),
-    OPT_TEXT(0, "max-ulp", struct compare_args, max_ulp, "N",
-             "floats may be N steps of the coarser dtype apart", .matters = true),
-    OPT_FLAG(0, "bitwise", struct compare_args, bitwise, "dtypes and stored bytes must be the same",
-             .matters = true),
-    OPT_FLAG(0, "ignore-missing", struct compare_args, ignore_missing,
-             "ignore tensors that only one file has", .matters = true),
-    DTI_ROW_ONLY(struct compare_args, only, "compare only tensors whose names match"),
-    OPT_FILE(0, "map", struct compare_args, map, "MAP",
-             "pair by other names: hf-gguf (a checkpoint and its GGUF), or a file of rules",
-             .matters = true),
-    OPT_UINT(0, "top", struct compare_args, top, top_given, 0, UINT64_MAX, "N",
-             "show the N tensors that differ most; the default is 10, -v shows all",
-             .matters = true),
-    DTI_LOGICAL_OPTIONS(struct compare_args, file),
-    DTI_LIKE_OPTION(struct compare_args, file),
-    DTI_SOURCE_OPTIONS(struct compare_args, file),
-    DTI_SHAPE_OPTION(struct compare_args, file),
-    DTI_SCAN_OPTIONS(struct compare_args, file),
-    OPT_END,
-};
 
 /* One document, or with JSON Lines one per pair and one for the totals. */
 static enum dti_status write_documents(struct dti_compare *compare, struct dti_command_context *cx,
@@ -536,28 +404,33 @@ static enum dti_status write_documents(struct dti_compare *compare, struct dti_c
     return status == DTI_OK ? DTI_ANSWER(cx, compare, compare, reterr) : status;
 }
 
-static enum dti_status run_compare(const void *args, char **operands, int operand_count,
+static enum dti_status run_compare(const void *all_args, char **operands, int operand_count,
                                    struct dti_command_context *cx, struct dti_error *reterr)
 {
+    const struct compare_args *const args = all_args;
     struct compare_job job;
-    enum dti_status status = compare_init(&job, args, cx, operands, operand_count, reterr);
+    struct dti_file_bar bar;
+    enum dti_status status = check_operands(operands, operand_count, reterr);
+    if (status != DTI_OK)
+        return status;
+    status = dti_compare_init(&job, args, &cx->asker, reterr);
+    dti_file_bar_attach(&bar, &job.compare.reading, &args->file, cx);
+    job.compare.out = &cx->sink;
     if (status == DTI_OK)
-        status = dti_compare_run(&job.compare, reterr);
+        status = dti_compare_ask(&job, (const char *const *)operands, reterr);
     if (status == DTI_OK && cx->output != DTI_OUTPUT_HUMAN)
         status = write_documents(&job.compare, cx, reterr);
     else if (status == DTI_OK && !cx->quiet)
-        status = show(&job, reterr);
-    const enum dti_status verdict = job.compare.outcome == DTI_COMPARE_DIFFERS      ? DTI_ANSWER_NO
-                                    : job.compare.outcome == DTI_COMPARE_UNREADABLE ? DTI_BAD_INPUT
-                                                                                    : DTI_OK;
+        status = show(cx, &job, reterr);
+    const bool answered = status == DTI_OK;
+    if (answered)
+        status = dti_compare_verdict(&job.compare, reterr);
     dti_compare_free(&job.compare);
-    if (status == DTI_OK && verdict == DTI_BAD_INPUT) {
-        (void)dti_fail(reterr, verdict,
-                       "some tensors are unreadable, and the others do not differ");
-        dti_complain(cx, reterr);
-    }
     /* the answer itself shows the verdict */
-    return status == DTI_OK && verdict != DTI_OK ? dti_fail(reterr, verdict, "%s", "") : status;
+    if (!answered || status != DTI_BAD_INPUT)
+        return status;
+    dti_complain(cx, reterr);
+    return dti_fail(reterr, DTI_BAD_INPUT, "%s", "");
 }
 
 const struct dti_command dti_command_compare = {
@@ -577,7 +450,7 @@ const struct dti_command dti_command_compare = {
                 "dtinfo compare weights.npy arrays.npz --only 'data,half' --rtol 1e-3\n",
     .schema = "dtinfo.compare/1",
     .operands = DTI_OPERANDS_FILES,
-    .options = options,
+    .options = dti_compare_options,
     .args_size = sizeof(struct compare_args),
     .run = run_compare,
 };

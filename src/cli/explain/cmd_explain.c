@@ -7,24 +7,11 @@
 
 #include "answers/explain/explain.h"
 #include "answers/tensors.h"
-#include "cli/shared/file_source.h"
+#include "cli/shared/file_bar.h"
 #include "cli/shared/human.h"
-#include "cli/shared/recipe_words.h"
 #include "cli/shell/command.h"
+#include "requests/explain/explain_request.h"
 #include "util/run/allocate.h"
-
-struct explain_args {
-    struct dti_file_args file;
-};
-
-/* Points into itself: it must not be copied. */
-struct explain_job {
-    const struct explain_args *args;
-    const struct dti_command_context *cx;
-    struct dti_file_source source;
-    struct dti_file_bar bar;
-    struct dti_explain explain;
-};
 
 enum { SHOWN = 10 }; /* tensors without a recipe that are listed */
 
@@ -38,7 +25,7 @@ struct explain_group {
 };
 
 struct explain_view {
-    const struct explain_job *job;
+    const struct dti_command_context *cx;
     const struct dti_explain *explain;
     struct dti_line line;
     bool lost; /* out of memory for a name */
@@ -210,7 +197,7 @@ static void put_difference(struct explain_view *view, const struct dti_explain_r
 static void put_rest(struct explain_view *view, enum dti_explain_outcome outcome, const char *title)
 {
     const struct dti_explain *const explain = view->explain;
-    const size_t limit = view->job->cx->verbose ? SIZE_MAX : SHOWN;
+    const size_t limit = view->cx->verbose ? SIZE_MAX : SHOWN;
     char reason[DTI_EXPLAIN_REASON];
     size_t shown = 0;
     if (explain->outcomes[outcome] == 0)
@@ -252,10 +239,10 @@ static void put_all(struct explain_view *view)
     }
 }
 
-static enum dti_status show(const struct explain_job *job, struct dti_error *reterr)
+static enum dti_status show(const struct dti_command_context *cx, const struct dti_explain *explain,
+                            struct dti_error *reterr)
 {
-    struct explain_view view = {
-        .job = job, .explain = &job->explain, .line = dti_command_context_line(job->cx)};
+    struct explain_view view = {.cx = cx, .explain = explain, .line = dti_command_context_line(cx)};
     if (!make_groups(&view))
         return dti_no_memory(reterr);
     put_verdict(&view);
@@ -264,7 +251,7 @@ static enum dti_status show(const struct explain_job *job, struct dti_error *ret
     put_rest(&view, DTI_EXPLAIN_NONE, "no recipe");
     put_rest(&view, DTI_EXPLAIN_ONLY_B, "only in the second file");
     put_rest(&view, DTI_EXPLAIN_ONLY_A, "only in the first file");
-    if (job->cx->verbose && job->explain.outcomes[DTI_EXPLAIN_FOUND] > 0)
+    if (cx->verbose && explain->outcomes[DTI_EXPLAIN_FOUND] > 0)
         put_all(&view);
     dti_free(view.groups);
     return view.lost ? dti_no_memory(reterr) : DTI_OK;
@@ -283,59 +270,29 @@ static enum dti_status check_operands(char **operands, int count, struct dti_err
                          DTI_QUOTED(operands[2], strlen(operands[2])));
 }
 
-static enum dti_status open_files(struct explain_job *job, char **operands,
-                                  struct dti_error *reterr)
-{
-    struct dti_explain *const explain = &job->explain;
-    enum dti_status status = dti_logical_open(&explain->a, operands[0], &explain->options, reterr);
-    if (status == DTI_OK)
-        status = dti_logical_open(&explain->b, operands[1], &explain->options, reterr);
-    if (status != DTI_OK)
-        return status;
-    dti_file_source_warn(job->cx, explain->a);
-    dti_file_source_warn(job->cx, explain->b);
-    return dti_explain_pair(explain, reterr);
-}
-
-static enum dti_status explain_init(struct explain_job *ret, const struct explain_args *args,
-                                    const struct dti_command_context *cx, char **operands,
-                                    int count, struct dti_error *reterr)
-{
-    *ret = (struct explain_job){
-        .args = args,
-        .cx = cx,
-        .explain = {.words = dti_recipe_words, .remedy_words = dti_remedy_words, .out = &cx->sink},
-    };
-    enum dti_status status = check_operands(operands, count, reterr);
-    if (status == DTI_OK)
-        status = dti_file_reading_init(&ret->explain.reading, &ret->bar, &args->file, cx, reterr);
-    if (status == DTI_OK)
-        status = dti_file_source_init(&ret->source, &args->file, cx, reterr);
-    ret->explain.options = ret->source.logical;
-    return status == DTI_OK ? open_files(ret, operands, reterr) : status;
-}
-
-static const struct dti_option options[] = {
-    DTI_LOGICAL_OPTIONS(struct explain_args, file), DTI_LIKE_OPTION(struct explain_args, file),
-    DTI_SOURCE_OPTIONS(struct explain_args, file),  DTI_SHAPE_OPTION(struct explain_args, file),
-    DTI_SCAN_OPTIONS(struct explain_args, file),    OPT_END,
-};
-
-static enum dti_status run_explain(const void *args, char **operands, int operand_count,
+static enum dti_status run_explain(const void *all_args, char **operands, int operand_count,
                                    struct dti_command_context *cx, struct dti_error *reterr)
 {
+    const struct explain_args *const args = all_args;
     struct explain_job job;
-    enum dti_status status = explain_init(&job, args, cx, operands, operand_count, reterr);
+    struct dti_file_bar bar;
+    enum dti_status status = check_operands(operands, operand_count, reterr);
+    if (status != DTI_OK)
+        return status;
+    status = dti_explain_init(&job, args, &cx->asker, reterr);
     const struct dti_explain *const explain = &job.explain;
+    dti_file_bar_attach(&bar, &job.explain.reading, &args->file, cx);
+    job.explain.out = &cx->sink;
     if (status == DTI_OK)
-        status = dti_explain_run(&job.explain, reterr);
+        status = dti_explain_ask(&job, (const char *const *)operands, reterr);
     if (status == DTI_OK && cx->output != DTI_OUTPUT_HUMAN)
         status = DTI_ANSWER(cx, explain, explain, reterr);
     else if (status == DTI_OK && !cx->quiet)
-        status = show(&job, reterr);
-    const bool all = explain->outcomes[DTI_EXPLAIN_FOUND] == explain->tensors;
+        status = show(cx, explain, reterr);
+    if (status == DTI_OK)
+        status = dti_explain_verdict(explain, reterr);
     dti_explain_free(&job.explain);
-    return status == DTI_OK && !all ? dti_fail(reterr, DTI_ANSWER_NO, "%s", "") : status;
+    return status;
 }
 
 const struct dti_command dti_command_explain = {
@@ -354,7 +311,7 @@ const struct dti_command dti_command_explain = {
                 "dtinfo explain model.safetensors model.safetensors.index.json -v\n",
     .schema = "dtinfo.explain/1",
     .operands = DTI_OPERANDS_FILES,
-    .options = options,
+    .options = dti_explain_options,
     .args_size = sizeof(struct explain_args),
     .run = run_explain,
 };

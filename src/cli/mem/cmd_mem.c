@@ -98,7 +98,7 @@ static enum dti_status read_operands(struct mem_job *job, char **words, int coun
         status = add_word(job, words[i], reterr);
     for (size_t i = 0; i < mem->operand_count && status == DTI_OK; i++) {
         if (mem->operands[i].container)
-            dti_file_source_warn(job->cx, mem->operands[i].container);
+            dti_file_source_warn(&job->cx->asker, mem->operands[i].container);
     }
     if (status == DTI_OK)
         status = check_selection(job, reterr);
@@ -389,7 +389,7 @@ static enum dti_status gather(struct mem_job *job, char **operands, int operand_
     const struct mem_args *const args = job->args;
     enum dti_status status = check_options(args, reterr);
     if (status == DTI_OK)
-        status = dti_file_source_init(&job->source, &args->file, job->cx, reterr);
+        status = dti_file_source_init(&job->source, &args->file, &job->cx->asker, reterr);
     job->mem = args->mem;
     job->mem.options = job->source.logical;
     job->mem.words = dti_remedy_words;

@@ -5,8 +5,9 @@
 #define CLI_MEM_MEM_JOB_H
 
 #include "answers/mem/mem.h"
-#include "cli/shared/file_source.h"
+#include "cli/shell/command.h"
 #include "report/table.h"
+#include "requests/file_source.h"
 
 struct mem_args {
     struct dti_file_args file;

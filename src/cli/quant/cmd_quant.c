@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cli/quant/quant_args.h"
+#include "cli/quant/quant_words.h"
 #include "cli/shared/operand_kinds.h"
 #include "io/input.h"
 #include "io/net/remote.h"
@@ -25,23 +25,7 @@ static enum dti_status run_quant(const void *all_args, char **operands, int coun
     const struct quant_args *const args = all_args;
     if (!is_files(args, operands, count))
         return dti_quant_values(args, cx, operands, count, reterr);
-    if (args->fail_on && args->tensors.dry_run)
-        return dti_fail(
-            reterr, DTI_USAGE,
-            "--dry-run does not read the data, which --fail-on needs; leave one of them out");
-    if (args->recipe.dequant && args->types)
-        return dti_fail(reterr, DTI_USAGE,
-                        "--dequant makes floats of one dtype; leave out --type, and use --keep for "
-                        "tensors that stay quantized");
-    if (args->recipe.dequant)
-        return dti_quant_dequant(args, cx, operands, count, reterr);
-    if (dti_quant_is_gguf(args, operands, count))
-        return dti_quant_gguf(args, cx, operands, count, reterr);
-    const char *const gguf = dti_quant_given(args, "template set set-from");
-    if (gguf)
-        return dti_fail(reterr, DTI_USAGE,
-                        "--%s is for gguf files; give -o a name that ends in .gguf", gguf);
-    return dti_quant_file(args, cx, operands, count, reterr);
+    return dti_quant_files(args, cx, operands, count, reterr);
 }
 
 const struct dti_command dti_command_quant = {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/quant/quant_args.h"
+#include "cli/quant/quant_words.h"
 #include "cli/rewrite/text_numbers.h"
 #include "cli/shared/human.h"
 #include "cli/shared/loss_human.h"
@@ -525,8 +525,8 @@ enum dti_status dti_quant_values(const struct quant_args *args,
     struct quant_values_job job = {.args = args, .cx = cx};
     enum dti_status status = check_operands(args, operands, count, reterr);
     if (status == DTI_OK)
-        status =
-            dti_quant_targets_read(args, cx, operands[count - 1], &job.targets, &job.count, reterr);
+        status = dti_quant_targets_read(args, &cx->asker, operands[count - 1], &job.targets,
+                                        &job.count, reterr);
     if (status != DTI_OK)
         return status;
     dti_quant_inputs_init(&job.numbers);

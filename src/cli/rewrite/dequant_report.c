@@ -1,36 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers from codes and scales, for commands that read quantized tensors: the view of the input,
- * and the reports on a cast of it. */
+ * Reports on numbers from codes and scales. */
 #include "cli/rewrite/dequant_report.h"
 
 #include <string.h>
 
 #include "cli/shared/loss_human.h"
 #include "cli/shared/tensor_cells.h"
-
-enum dti_status dti_dequant_view(struct dti_rewrite_job *job, struct dti_error *reterr)
-{
-    const struct dti_tensor_args *const tensors = job->tensors;
-    char quoted[DTI_QUOTE_SIZE];
-    struct dti_file_dequant_request request = job->view;
-    request.only = tensors->only;
-    request.keep = tensors->keep;
-    request.select = tensors->select;
-    request.level = job->request.level;
-    request.open = job->source.options;
-    const enum dti_status status =
-        dti_file_dequant_new(&job->request.dequant, job->container, &request, reterr);
-    if (status != DTI_OK || dti_file_dequant_count(job->request.dequant) > 0)
-        return status;
-    dti_quote(quoted, job->path, strlen(job->path));
-    return dti_fail(reterr, DTI_BAD_INPUT,
-                    "%s: no quantized tensors found%s; 'dtinfo cast' casts floats to other dtypes",
-                    quoted,
-                    tensors->only || tensors->keep || tensors->select ? " in the selection"
-                    : request.layout_given                            ? " in that layout"
-                                                                      : "");
-}
 
 /* "a scale per channel of axis 0, zero points": the granularity of scales. */
 enum { FORM_WORDS = 128 };
@@ -105,7 +81,7 @@ static enum dti_status put_all(const struct dti_rewrite_job *job, struct dti_err
     static const char *const heads[] = {"name", "dtype", "shape", "scales", "nan", "inf"};
     const struct dti_rewrite *const rewrite = job->rewrite;
     bool whole = true;
-    if (!job->cx->verbose)
+    if (!job->front->cx->verbose)
         return DTI_OK;
     struct dti_table *const table =
         dti_rewrite_table_new(heads, sizeof heads / sizeof *heads, "9647");
@@ -123,8 +99,32 @@ static enum dti_status put_all(const struct dti_rewrite_job *job, struct dti_err
     return dti_rewrite_table_end(job, table, whole, reterr);
 }
 
-const struct dti_rewrite_page dti_dequant_page = {
-    .kind = put_form,
-    .loss = put_loss,
-    .tables = put_all,
+#define PAGE(verb_, example_, kept_)                                                     \
+    {                                                                                    \
+        .verb = verb_, .example = example_, .no_file = "no file to read", .kept = kept_, \
+        .kind = put_form, .loss = put_loss, .tables = put_all                            \
+    }
+
+static const char *const dequant_kept[DTI_FATE_COUNT] = {
+    [DTI_FATE_CHANGED] = "",
+    [DTI_FATE_SAME] = "as it is",
+    [DTI_FATE_KEEP] = "kept",
+    [DTI_FATE_ONLY] = "kept: not in --quant-only",
+    [DTI_FATE_INTEGER] = "kept: no scales",
+    [DTI_FATE_COMPLEX] = "kept: complex",
+    [DTI_FATE_CONVENTION] = "fp32 by convention",
 };
+const struct dti_rewrite_page dti_dequant_page =
+    PAGE("dequantized", "as in 'dtinfo quant model.gguf bf16 --dequant -o model.safetensors'",
+         dequant_kept);
+
+const char *const dti_transcode_kept[DTI_FATE_COUNT] = {
+    [DTI_FATE_CHANGED] = "",
+    [DTI_FATE_SAME] = "as it is",
+    [DTI_FATE_KEEP] = "kept",
+    [DTI_FATE_ONLY] = "kept: not in --only",
+    [DTI_FATE_INTEGER] = "kept: no scales",
+    [DTI_FATE_COMPLEX] = "kept: complex",
+};
+const struct dti_rewrite_page dti_floats_page =
+    PAGE("translated", DTI_TRANSCODE_EXAMPLE, dti_transcode_kept);

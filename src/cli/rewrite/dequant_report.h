@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Members of a struct dti_rewrite_command that reads quantized tensors and casts their numbers. */
+ * Pages of the commands that read quantized tensors and cast their numbers: a line per storage form
+ * of the tensors, the losses of the cast to the dtype, and with -v every tensor. */
 #ifndef CLI_REWRITE_DEQUANT_REPORT_H
 #define CLI_REWRITE_DEQUANT_REPORT_H
 
-#include "cli/rewrite/rewrite_job.h"
+#include "cli/rewrite/rewrite_page.h"
 
-/* open: fills request.dequant from job->view and the options on tensors. Fails with DTI_BAD_INPUT,
- * too, if nothing is quantized. */
-enum dti_status dti_dequant_view(struct dti_rewrite_job *job, struct dti_error *reterr);
-/* page: a line per storage form of the tensors, the losses of the cast to the dtype, and with -v
- * every tensor. */
-extern const struct dti_rewrite_page dti_dequant_page;
+#define DTI_TRANSCODE_EXAMPLE "as in 'dtinfo transcode model --to compressed-tensors -o out'"
+
+extern const struct dti_rewrite_page dti_dequant_page; /* quant --dequant */
+extern const struct dti_rewrite_page dti_floats_page;  /* transcode to floats */
+
+/* By enum dti_fate, for all pages of transcode. */
+extern const char *const dti_transcode_kept[DTI_FATE_COUNT];
 
 #endif

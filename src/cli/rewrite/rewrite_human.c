@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "answers/tensors.h"
-#include "cli/rewrite/rewrite_job.h"
+#include "cli/rewrite/rewrite_page.h"
 #include "cli/rewrite/tensor_kinds.h"
 #include "cli/shared/human.h"
 #include "cli/shared/loss_human.h"
@@ -60,14 +60,9 @@ static enum dti_status kinds_write(const struct dti_tensor_kinds *kinds, FILE *o
     return written ? DTI_OK : dti_no_memory(reterr);
 }
 
-bool dti_rewrite_aside(const struct dti_rewrite_job *job)
-{
-    return job->to_stdout && !job->tensors->dry_run;
-}
-
 static struct dti_line line_of(const struct dti_rewrite_job *job)
 {
-    const struct dti_command_context *const cx = job->cx;
+    const struct dti_command_context *const cx = job->front->cx;
     const bool aside = dti_rewrite_aside(job);
     return (struct dti_line){.out = aside ? cx->err : cx->out,
                              .colour = aside ? cx->colour_error : cx->colour};
@@ -193,7 +188,7 @@ static void put_head(const struct dti_rewrite_job *job, struct dti_line *line)
 static enum dti_status put_kinds(const struct dti_rewrite_job *job, const struct dti_line *line,
                                  struct dti_error *reterr)
 {
-    const struct dti_rewrite_page *const page = job->command->page;
+    const struct dti_rewrite_page *const page = job->front->page;
     struct dti_tensor_kinds kinds = {.count = 0};
     for (size_t i = 0; i < job->rewrite->tensor_count; i++) {
         const struct dti_rewrite_tensor *const tensor = &job->rewrite->tensors[i];
@@ -206,7 +201,7 @@ static enum dti_status put_kinds(const struct dti_rewrite_job *job, const struct
                                        .count = 1,
                                        .input = from.bytes,
                                        .output = tensor->bytes};
-        (void)snprintf(kind.words, sizeof kind.words, "%s", job->command->kept[tensor->fate]);
+        (void)snprintf(kind.words, sizeof kind.words, "%s", job->front->page->kept[tensor->fate]);
         if (!page->kind || page->kind(job, i, &kind))
             kinds_add(&kinds, &kind);
     }
@@ -215,7 +210,7 @@ static enum dti_status put_kinds(const struct dti_rewrite_job *job, const struct
 
 enum dti_status dti_rewrite_human(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
-    const struct dti_rewrite_page *const page = job->command->page;
+    const struct dti_rewrite_page *const page = job->front->page;
     struct dti_line line = line_of(job);
     put_head(job, &line);
     if (page->recipe)
@@ -345,7 +340,7 @@ struct dti_table *dti_rewrite_table_new(const char *const *heads, size_t count, 
 enum dti_status dti_rewrite_table_end(const struct dti_rewrite_job *job, struct dti_table *table,
                                       bool whole, struct dti_error *reterr)
 {
-    struct dti_command_context cx = *job->cx;
+    struct dti_command_context cx = *job->front->cx;
     if (dti_rewrite_aside(job)) {
         cx.out = cx.err;
         cx.colour = cx.colour_error;

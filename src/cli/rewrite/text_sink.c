@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/rewrite/rewrite_job.h"
+#include "cli/rewrite/rewrite_page.h"
 #include "cli/shell/standard.h"
 #include "util/run/allocate.h"
 
@@ -72,7 +72,7 @@ enum dti_status dti_rewrite_text(struct dti_rewrite_job *job,
     if (!sink)
         return dti_no_memory(reterr);
     sink->output = job->rewrite->files.list[0].output;
-    sink->out = job->cx->raw;
+    sink->out = job->front->cx->raw;
     sink->ret_bytes = &job->output_bytes;
     sink->used = 0;
     enum dti_status status = dti_rewrite_each(job->rewrite, options, put_numbers, sink, reterr);

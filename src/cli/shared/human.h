@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "answers/cast/fields.h"
 #include "answers/common.h"
 #include "core/dtype/dtype.h"
 #include "core/number/spell.h"
@@ -54,15 +55,6 @@ const char *dti_human_share(char buffer[DTI_TEXT_SIZE], uint64_t part, uint64_t 
 /* "0 bytes", "1 byte", "1.50 KiB", "512.00 MiB"; in powers of ten "352.00 GB". */
 const char *dti_human_bytes(char buffer[DTI_TEXT_SIZE], uint64_t bytes);
 const char *dti_human_decimal(char buffer[DTI_TEXT_SIZE], uint64_t bytes);
-
-/* "0 10001111 0001001": the binary digits of one code, or of a complex number's two, with a blank
- * between the fields and each field in its colour, in a cell of a table. */
-void dti_fields_cell(struct dti_table *table, const struct dti_format *f, const uint64_t *codes,
-                     size_t count);
-/* The same for one code, on a line; and the legend of a float's fields, for the line below: "s
- * eeeeeeee mmmmmmm". The code only matters for formats whose fields vary. */
-void dti_fields_put(struct dti_line *line, const struct dti_format *f, uint64_t code);
-void dti_fields_put_names(struct dti_line *line, const struct dti_format *f, uint64_t code);
 
 /* Lines of a full answer: a label and a text behind it; the bits of a code, with the names of their
  * fields below. */

@@ -7,7 +7,8 @@
 
 #include "answers/tensors.h"
 #include "cli/shared/human.h"
-#include "cli/shared/option_rows.h"
+#include "requests/cast_job.h"
+#include "requests/option_rows.h"
 
 static const char gap[] = "   ";
 
@@ -97,23 +98,13 @@ void dti_loss_human_policies(const struct dti_cast *cast, const struct dti_stack
         dti_line_end(line);
 }
 
-bool dti_loss_saturated(const struct dti_cast *cast, const struct dti_stack_rule *rule,
-                        char ret_native[DTI_TEXT_SIZE], char ret_text[DTI_TEXT_SIZE])
+void dti_cast_device_human(struct dti_cast_device *device, struct dti_line *line)
 {
-    struct dti_cast other = *cast;
-    struct dti_value beyond;
-    struct dti_scalar native, saturated;
-    if (rule || cast->policy.overflow != DTI_OVERFLOW_NATIVE || !dti_format_is_float(&cast->dst))
-        return false;
-    dti_value_set(&beyond, false, 1, DTI_EXPONENT_LIMIT / 2);
-    dti_scalar_store(cast, &beyond, NULL, 0, &native);
-    other.policy.overflow = DTI_OVERFLOW_SATURATE;
-    dti_scalar_store(&other, &beyond, NULL, 0, &saturated);
-    if (native.code == saturated.code)
-        return false;
-    dti_spell_text(ret_native, &native.stored);
-    dti_spell_text(ret_text, &saturated.stored);
-    return true;
+    if (device->choice.kind == DTI_DEVICE_CPU)
+        return;
+    const char *const reason = dti_cast_device_reason(device);
+    dti_line_print(line, DTI_STYLE_PLAIN, "  device %s%s%s\n", dti_cast_device_name(device),
+                   reason ? ": " : "", reason ? reason : "");
 }
 
 void dti_loss_human_hint(const struct dti_cast *cast, const struct dti_stack_rule *rule,

@@ -9,6 +9,7 @@
 #include "core/code/stack.h"
 #include "files/scan/loss_summary.h"
 #include "report/table.h"
+#include "requests/cast_device.h"
 
 /* "   to zero 1", highlighted unless it is 0; the first of a line is indented less. */
 void dti_loss_human_count(struct dti_line *line, const char *name, uint64_t count);
@@ -28,8 +29,7 @@ void dti_loss_human_policies(const struct dti_cast *cast, const struct dti_stack
 void dti_loss_human_hint(const struct dti_cast *cast, const struct dti_stack_rule *rule,
                          const struct dti_loss_summary *loss, struct dti_line *line);
 
-/* What --overflow saturate would store for a number beyond the range; false if it is the same. */
-bool dti_loss_saturated(const struct dti_cast *cast, const struct dti_stack_rule *rule,
-                        char ret_native[DTI_TEXT_SIZE], char ret_text[DTI_TEXT_SIZE]);
+/* "  device cuda:0", if --device was given. */
+void dti_cast_device_human(struct dti_cast_device *device, struct dti_line *line);
 
 #endif

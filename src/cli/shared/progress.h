@@ -10,9 +10,9 @@
 #include <stdio.h>
 
 #include "cli/shell/command.h"
+#include "requests/option_rows.h"
 
-/* --progress; by default a bar is shown on a terminal that does not receive the data. */
-enum dti_progress_when { DTI_PROGRESS_AUTO, DTI_PROGRESS_ALWAYS, DTI_PROGRESS_NEVER };
+/* --progress */
 bool dti_progress_wanted(enum dti_progress_when when, const struct dti_command_context *cx,
                          bool to_stdout);
 

@@ -8,13 +8,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "cli/shell/option.h"
+#include "cli/shell/option_parse.h"
 #include "cli/shell/standard.h"
 #include "containers/container.h"
 #include "io/input.h"
-#include "io/output_leftovers.h"
 #include "report/json.h"
 #include "report/table.h"
+#include "requests/asker.h"
 #include "util/error.h"
 
 enum dti_output { DTI_OUTPUT_HUMAN, DTI_OUTPUT_JSON, DTI_OUTPUT_JSONL };
@@ -43,6 +43,7 @@ struct dti_command_context {
     struct dti_page *page;         /* the page of out, or NULL */
     struct dti_table_picks *picks; /* the value of --columns, or NULL */
     struct dti_json *json;         /* for documents, one at a time */
+    struct dti_asker asker; /* the same, for requests that a library's caller can make, too */
 };
 
 /* A line on stdout, and a complete line with a style and indentation. */
@@ -171,12 +172,8 @@ enum dti_status dti_help_topic(const struct dti_choice *topic, struct dti_comman
 
 enum dti_status dti_version_print(const struct dti_command_context *cx, struct dti_error *reterr);
 
-/* Messages of the commands that write files, apart from their reports: about leftovers of killed
- * runs, and about a complete result with an incomplete report. */
-
-/* A warning for each kind of leftover. output: its path, as on the command line. */
-void dti_output_warn_leftovers(const struct dti_output_leftovers *leftovers, const char *output,
-                               dti_warn_fn *warn, void *warn_context);
+/* Messages of the commands that write files, apart from their reports: about a complete result with
+ * an incomplete report. */
 
 /* The output has its final name, or was written completely to a pipe: a later failure of standard
  * output is still an error, but its message states that the output is complete. */

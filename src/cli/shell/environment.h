@@ -5,7 +5,7 @@
 #ifndef CLI_SHELL_ENVIRONMENT_H
 #define CLI_SHELL_ENVIRONMENT_H
 
-#include "cli/shell/option.h"
+#include "requests/option.h"
 
 struct dti_variable {
     const char *name, *help;

@@ -137,6 +137,19 @@ static enum dti_status settle_width(struct dti_command_context *cx,
     return DTI_OK;
 }
 
+/* A dti_warn_fn: a line on stderr. */
+static void warn_note(void *context, const struct dti_note *note)
+{
+    const struct dti_command_context *const cx = context;
+    char words[DTI_REMEDY_WORDS];
+    dti_warn(cx, "%s", dti_note_words(words, note));
+}
+
+static void complain(void *context, const struct dti_error *error)
+{
+    dti_complain(context, error);
+}
+
 enum dti_status dti_command_context_settle(struct dti_command_context *cx,
                                            const struct dti_globals *globals,
                                            struct dti_error *reterr)
@@ -158,6 +171,16 @@ enum dti_status dti_command_context_settle(struct dti_command_context *cx,
                                  : DTI_OUTPUT_HUMAN;
     if (globals->columns && cx->output != DTI_OUTPUT_HUMAN)
         return dti_fail(reterr, DTI_USAGE, "--columns is for tables; leave it out with --json");
+    cx->asker = (struct dti_asker){
+        .command = cx->command,
+        .warn = warn_note,
+        .complain = complain,
+        .warn_context = cx,
+        .words = dti_remedy_words,
+        .cpu_level = getenv("DTINFO_CPU"),
+        .document = cx->output != DTI_OUTPUT_HUMAN,
+        .quiet = cx->quiet,
+    };
     return DTI_OK;
 }
 

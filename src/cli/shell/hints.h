@@ -5,7 +5,7 @@
 #ifndef CLI_SHELL_HINTS_H
 #define CLI_SHELL_HINTS_H
 
-#include "cli/shell/option.h"
+#include "requests/option.h"
 
 /* What to use in place of an option that no table has ("limit"): "--top N", or NULL. */
 const char *dti_hint_option(const struct dti_option *options, const struct dti_option *globals,

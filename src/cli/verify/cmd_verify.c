@@ -8,12 +8,14 @@
 #include "answers/tensors.h"
 #include "answers/verify/attest.h"
 #include "answers/verify/verify.h"
-#include "cli/shared/file_source.h"
-#include "cli/shared/recipe_words.h"
+#include "cli/shared/file_bar.h"
 #include "cli/shell/command.h"
+#include "cli/verify/recipe_read.h"
 #include "containers/name_order.h"
 #include "io/input.h"
 #include "io/output.h"
+#include "requests/explain/recipe_words.h"
+#include "requests/file_source.h"
 #include "util/json/json_read.h"
 #include "util/run/allocate.h"
 
@@ -376,8 +378,8 @@ static enum dti_status open_files(struct verify_job *job, char **operands, struc
         status = dti_logical_open(&verify->b, operands[1], &verify->options, reterr);
     if (status != DTI_OK)
         return status;
-    dti_file_source_warn(job->cx, verify->a);
-    dti_file_source_warn(job->cx, verify->b);
+    dti_file_source_warn(&job->cx->asker, verify->a);
+    dti_file_source_warn(&job->cx->asker, verify->b);
     return DTI_OK;
 }
 
@@ -434,9 +436,11 @@ static enum dti_status verify_init(struct verify_job *ret, const struct verify_a
     dti_buffer_init(&ret->recipes.texts);
     enum dti_status status = check_operands(args, operands, count, reterr);
     if (status == DTI_OK)
-        status = dti_file_reading_init(&ret->verify.reading, &ret->bar, &args->file, cx, reterr);
+        status = dti_file_reading_init(&ret->verify.reading, &args->file, &cx->asker, reterr);
     if (status == DTI_OK)
-        status = dti_file_source_init(&ret->source, &args->file, cx, reterr);
+        dti_file_bar_attach(&ret->bar, &ret->verify.reading, &args->file, cx);
+    if (status == DTI_OK)
+        status = dti_file_source_init(&ret->source, &args->file, &cx->asker, reterr);
     ret->verify.options = ret->source.logical;
     if (status == DTI_OK)
         status = open_files(ret, operands, reterr);

@@ -187,7 +187,8 @@ static enum dti_status read_blocks(void *context, void *buffer, size_t size, uin
         status = encode(&piece, reterr);
         if (status != DTI_OK)
             break;
-        const uint64_t end = at + piece.count / source->coder.type->elements * source->coder.type->bytes;
+        const uint64_t end =
+            at + piece.count / source->coder.type->elements * source->coder.type->bytes;
         const uint64_t from = at < offset ? offset : at;
         const uint64_t to = end < offset + size ? end : offset + size;
         memcpy((unsigned char *)buffer + (from - offset), piece.scratch->blocks + (from - at),

@@ -201,12 +201,8 @@ static enum dti_status write_scales(struct dti_quant_task *task, struct dti_erro
 /* For nvfp4: codes are computed with the scale as it will be read back from the file. */
 static enum dti_status write_tensor_scale(struct dti_quant_task *task, struct dti_error *reterr)
 {
-    const struct dti_quant_scheme *const scheme =
-        &task->rewrite->tensors[task->at].by->recipe->scheme;
     const float largest = 0x1.fffffep127f;
     struct dti_quant_scales *const scales = task->scales;
-    if (!scheme->tensor_scale)
-        memcpy(&scales->tensor_scale, &scheme->blocks.tensor_scale, sizeof scales->tensor_scale);
     float stored = scales->tensor_scale;
     if ((task->stored.row->flags & DTI_QUANT_INVERSE) != 0) {
         stored = 1 / scales->tensor_scale;

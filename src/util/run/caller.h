@@ -41,6 +41,9 @@ struct dti_caller {
      * up. Then the call fails with DTI_CANCELLED and leaves nothing behind. */
     bool (*interrupted)(void *context);
     void *interrupted_context;
+    dti_run_tasks_fn *pool; /* threads that the caller brings: teams have none of their own. Their
+                               stacks have at least 1 MiB */
+    void *pool_context;
     bool reads_environment;                                      /* see process_environment.h */
     _Atomic(struct dti_caller_state *) state[DTI_CALLER_STATES]; /* private */
 };

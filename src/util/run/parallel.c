@@ -44,8 +44,8 @@ struct dti_team {
     atomic_bool quit;
     team_job *job;
     void *context;
-    struct dti_call *call; /* that the job belongs to */
-    dti_team_pool *pool;   /* NULL: the team has its own threads */
+    struct dti_call *call;  /* that the job belongs to */
+    dti_run_tasks_fn *pool; /* NULL: the team has its own threads */
     void *pool_context;
     struct cpu_list *cpus; /* NULL: not pinned */
     struct team_member member[];
@@ -289,7 +289,7 @@ static enum dti_status make(struct dti_team **ret_team, size_t size, size_t thre
     return DTI_OK;
 }
 
-enum dti_status dti_team_new_with(struct dti_team **ret_team, dti_team_pool *run, void *context,
+enum dti_status dti_team_new_with(struct dti_team **ret_team, dti_run_tasks_fn *run, void *context,
                                   size_t width, struct dti_error *reterr)
 {
     const enum dti_status status = make(ret_team, width, 0, reterr);
@@ -304,6 +304,9 @@ enum dti_status dti_team_new(struct dti_team **ret_team, size_t threads, enum dt
                              bool pinned, struct dti_error *reterr)
 {
     struct dti_team *team;
+    const struct dti_caller *const caller = dti_caller_current();
+    if (caller->pool)
+        return dti_team_new_with(ret_team, caller->pool, caller->pool_context, threads, reterr);
     const enum dti_status status = make(&team, threads, threads, reterr);
     if (status != DTI_OK)
         return status;

@@ -11,12 +11,6 @@
 
 struct dti_team;
 
-/* A pool of threads that the caller brings: calls task(argument, i) once for each i < count, in any
- * threads and order, several at a time or one after another, and returns when all have returned.
- * Its threads need 1 MiB of stack. */
-typedef void dti_team_pool(void *context, void (*task)(void *argument, size_t i), void *argument,
-                           size_t count);
-
 enum dti_waiting {
     DTI_WAIT_SLEEP, /* idle threads sleep */
     DTI_WAIT_SPIN,  /* idle threads spin: for measurements */
@@ -27,7 +21,8 @@ enum { DTI_THREADS_MAX = 1024 };
 /* CPUs that this process may run on, at least 1. */
 size_t dti_cpu_count(void);
 
-/* Creates a team of `threads` (1 to DTI_THREADS_MAX); the caller is member 0. pin: member i
+/* Creates a team of `threads` (1 to DTI_THREADS_MAX); the caller is member 0. If the current caller
+ * (caller.h) brings a pool, it is dti_team_new_with() that pool. pin: member i
  * stays on the i-th allowed CPU (modulo their number); the caller too, until the team is freed.
  * Fails with DTI_UNAVAILABLE if threads cannot be started. */
 enum dti_status dti_team_new(struct dti_team **ret_team, size_t threads, enum dti_waiting waiting,
@@ -35,7 +30,7 @@ enum dti_status dti_team_new(struct dti_team **ret_team, size_t threads, enum dt
 /* A team without threads of its own: its jobs run in the caller's pool. width: how many tasks a job
  * is divided into, 1 to DTI_THREADS_MAX. If no task runs in the thread that called, a cancelled
  * call ends only between two jobs. */
-enum dti_status dti_team_new_with(struct dti_team **ret_team, dti_team_pool *run, void *context,
+enum dti_status dti_team_new_with(struct dti_team **ret_team, dti_run_tasks_fn *run, void *context,
                                   size_t width, struct dti_error *reterr);
 void dti_team_free(struct dti_team *team); /* NULL is fine */
 size_t dti_team_size(const struct dti_team *team);

@@ -46,7 +46,7 @@ def structs(text):
             start = re.match(r"((?:const )?(?:struct |enum )?\w+) ?(.*)", line)
             for part in start.group(2).split(","):
                 member = re.search(r"(\w+)((?:\[\w+\])*)$", part.strip())
-                members.append((member.group(1), start.group(1) + " " + part.strip().replace(member.group(1), "", 1)))
+                members.append((member.group(1), (start.group(1) + " " + part.strip().replace(member.group(1), "", 1)).strip()))
         found[name] = members
     return found
 

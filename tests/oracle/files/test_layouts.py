@@ -269,7 +269,8 @@ def main():
         print("  %s:\n    %s" % (name, "\n    ".join(lines)))
 
 
-with tempfile.TemporaryDirectory() as folder:
-    os.chdir(folder)
-    main()
-TALLY.finish()
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        main()
+    TALLY.finish()

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * check: its options, and what is asserted. */
+#ifndef REQUESTS_CHECK_CHECK_REQUEST_H
+#define REQUESTS_CHECK_CHECK_REQUEST_H
+
+#include "answers/check/check_answer.h"
+#include "requests/cast_list.h"
+#include "requests/file_source.h"
+
+struct check_args {
+    struct dti_file_args file;
+    bool valid, pickle, quantized, no_nan, no_inf, ints;
+    const char *digest, *fits, *dtype, *max_abs, *shape, *only;
+    const char *as, *max_to_zero, *max_error, *min_sqnr, *fused;
+};
+
+extern const struct dti_option dti_check_options[];
+
+enum { DTI_CHECK_NOTES = DTI_CHECK_ASSERTIONS + 2 + DTI_CAST_LIST };
+
+/* The request. Points into itself: must not be copied. */
+struct check_job {
+    const struct check_args *args;
+    const struct dti_asker *asker;
+    struct dti_file_source source;
+    struct dti_check_request request;
+    struct dti_fused_own own;
+    struct dti_cast_list as;
+    const char *notes[DTI_CHECK_NOTES]; /* on spellings of dtypes */
+    size_t note_count;
+};
+/* Always free the job. */
+enum dti_status dti_check_init(struct check_job *ret, const struct check_args *args,
+                               const struct dti_asker *asker, struct dti_error *reterr);
+void dti_check_free(struct check_job *job);
+
+/* One run over all files. */
+struct check_files {
+    struct check_job job;
+    const char *const *paths;
+    int count, next, end;           /* files before end go into one document */
+    struct dti_check_report report; /* report on the last file */
+    bool failed, unreadable;
+    enum dti_status status;
+    struct dti_error error;
+};
+
+/* The report on the next file, NULL after the last one or an error. A `next` of an answer. */
+const struct dti_check_report *dti_check_next(void *context);
+/* For dti_document_check(). */
+struct dti_check_answer dti_check_answer_of(struct check_files *files);
+/* DTI_OK, DTI_ANSWER_NO, or with a text DTI_BAD_INPUT: something is unreadable. */
+enum dti_status dti_check_verdict(const struct check_files *files, struct dti_error *reterr);
+
+#endif
