@@ -70,8 +70,8 @@ static PyObject *writer_new(PyObject *module, PyObject *const *args, Py_ssize_t 
         if (!dti_py_lock_new(&object->lock)) {
             PyErr_NoMemory();
             Py_CLEAR(object);
-        } else if (dti_writer_new(&object->writer, state->context, PyBytes_AsString(path), given.container,
-                           given.replace, &error) != DTI_OK) {
+        } else if (dti_writer_new(&object->writer, state->context, PyBytes_AsString(path),
+                                  given.container, given.replace, &error) != DTI_OK) {
             (void)dti_py_fail(state, &error);
             Py_CLEAR(object);
         }

@@ -43,9 +43,12 @@ class TensorNotFoundError(Error, KeyError):
     """No tensor of that name in the file."""
 
 
-# Python names exceptions in tracebacks by their module.
-for _class in (Error, ArgumentError, UnknownDtypeError, DataError, WriteError, UnavailableError, TensorNotFoundError):
-    _class.__module__ = "dtinfo"
+def _rename(*classes):
+    for one in classes:
+        one.__module__ = "dtinfo"  # as tracebacks name it
+
+
+_rename(Error, ArgumentError, UnknownDtypeError, DataError, WriteError, UnavailableError, TensorNotFoundError)
 
 _CLASSES = {
     "usage": ArgumentError, "unknown_option": ArgumentError, "wrong_kind": ArgumentError,
