@@ -11,6 +11,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "util/run/caller.h"
+
 enum { RESERVE_FROM = 1 << 20 }; /* smaller files are not worth the call */
 
 int dti_descriptor_above_standard(int fd)
@@ -44,8 +46,8 @@ int dti_descriptor_reserve(int fd, uint64_t size)
 void dti_descriptor_allow(size_t count)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-        limit.rlim_cur >= count)
+    if (!dti_caller_is_process() || getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+        limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= count)
         return;
     const bool enough = limit.rlim_max == RLIM_INFINITY || limit.rlim_max >= count;
     limit.rlim_cur = enough ? (rlim_t)count : limit.rlim_max;

@@ -25,7 +25,7 @@ int dti_descriptor_above_standard(int fd);
 int dti_descriptor_reserve(int fd, uint64_t size);
 
 /* Makes `count` descriptors available if possible: raises the soft limit if it is lower, up to
- * the hard limit. */
+ * the hard limit. Not for the callers of a library, whose process it is. */
 void dti_descriptor_allow(size_t count);
 
 #endif

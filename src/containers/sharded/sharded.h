@@ -34,7 +34,7 @@ bool dti_index_parse(struct dti_opening *opening, const char *text, size_t lengt
 /* Examines the folder that is the container's path: its index, or NULL, and the names of all its
  * safetensors files; without either, a part of a split GGUF. */
 bool dti_folder_read(struct dti_opening *opening, const char **ret_index, struct dti_shards *ret);
-/* Raises the limit on open files for this many. */
+/* Raises the limit on open files for this many, for the owner of the process. */
 void dti_shards_allow(size_t count);
 /* Adds notes about files in the folder that the index does not list: "x.safetensors" for
  * "x.safetensors.index.json", and those named like its shards. */

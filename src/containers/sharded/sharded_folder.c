@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "containers/containers.h"
 #include "containers/gguf/gguf.h"
 #include "containers/sharded/sharded.h"
+#include "io/descriptor.h"
 #include "util/text/ascii.h"
 
 enum { FEW_FILES = 200 }; /* files that may be open without raising the limit */
@@ -229,9 +229,6 @@ const char *dti_shard_path(struct dti_opening *opening, const char *path, bool p
 
 void dti_shards_allow(size_t count)
 {
-    struct rlimit limit;
-    if (count <= FEW_FILES || getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return;
-    limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &limit);
+    if (count > FEW_FILES)
+        dti_descriptor_allow(SIZE_MAX);
 }
