@@ -23,13 +23,15 @@ _LAZY = {name: module for module, names in {
 
 
 def __getattr__(name):
+    from importlib import import_module
+    if name == "testing":
+        return import_module(".testing", __name__)
     if name not in _LAZY:
         raise AttributeError("module 'dtinfo' has no attribute '%s'" % name)
-    from importlib import import_module
     value = getattr(import_module("." + _LAZY[name], __name__), name)
     globals()[name] = value
     return value
 
 
 def __dir__():
-    return sorted(set(globals()) | set(_LAZY))
+    return sorted(set(globals()) | set(_LAZY) | {"testing"})
