@@ -14,7 +14,7 @@
  *         status = dti_format_find(context, "bf16", &bf16, NULL, &error);
  *     if (!status)
  *         status = dti_caster_new(&caster, context,
- *                                 &(struct dti_cast_spec){DTI_SIZE(struct dti_cast_spec),
+ *                                 &(struct dti_cast_spec){.size = sizeof(struct dti_cast_spec),
  *                                                         .src = fp32, .dst = bf16}, &error);
  *     if (!status)
  *         status = dti_caster_run(caster, numbers_bf16, numbers_fp32, count, NULL, &error);
@@ -27,10 +27,10 @@
  * fills the struct dti_error that is its last parameter (NULL is fine). Results called ret_... are
  * written on success only.
  *
- * Structs. One that is passed to the library begins with its size (DTI_SIZE): members are added at
- * its end, and 0 is the default of each member, so that a program keeps working with later
- * versions. All others are opaque, or say that they never change. Numbers of enumerators never
- * change; new ones are added at the end.
+ * Structs. One that is passed to the library begins with `size`, which the caller sets to its
+ * sizeof: members are added at its end, and 0 is the default of each member, so that a program
+ * keeps working with later versions. All others are opaque, or say that they never change. Numbers
+ * of enumerators never change; new ones are added at the end.
  *
  * Threads. A context, and everything made with it, can be used from several threads at the
  * same time, except where a function says otherwise. Objects made with a context must be

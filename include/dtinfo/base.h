@@ -76,7 +76,8 @@ DTI_PUBLIC const char *dti_remedy_advice(uint32_t remedy);
 typedef void *dti_allocate_fn(void *context, void *block, size_t size, size_t alignment);
 
 /* Runs task(argument, i) for each i below count, in any threads and any order, also one after the
- * other, and returns when all have returned. */
+ * other, and returns when all have returned. The threads need 1 MiB of stack. If none of the tasks
+ * runs in the thread that called, the call can be cancelled only between two runs. */
 typedef void dti_task_fn(void *argument, size_t index);
 typedef void dti_run_tasks_fn(void *context, dti_task_fn *task, void *argument, size_t count);
 
@@ -98,8 +99,6 @@ struct dti_context_options {
     const char *cpu_level; /* the highest instruction set level to use: "none", "avx2", "avx512"
                               ...; NULL: what the CPU has */
     const char *device; /* "cpu", "cuda", "cuda:1", "auto", as for `dtinfo --device`; NULL: "cpu" */
-    bool map_files;     /* read files by mapping them where that is faster. For the owner of the
-                           process only, which must not handle SIGBUS: installs a handler for it */
 };
 
 /* Makes a context; options may be NULL. Fails with DTI_UNKNOWN_OPTION (a level or a device of that

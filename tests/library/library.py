@@ -38,7 +38,7 @@ class Value(Structure):
 class Options(Structure):
     _fields_ = [("size", c_size_t), ("allocate", c_void_p), ("allocate_context", c_void_p), ("run_tasks", c_void_p),
                 ("run_tasks_context", c_void_p), ("threads", c_size_t), ("interrupted", c_void_p),
-                ("interrupted_context", c_void_p), ("cpu_level", c_char_p), ("device", c_char_p), ("map_files", c_bool)]
+                ("interrupted_context", c_void_p), ("cpu_level", c_char_p), ("device", c_char_p)]
 
 
 class Spec(Structure):
