@@ -7,6 +7,7 @@ that begins with its size. Then `--update` records it; anything else needs anoth
 usage: check_abi.py INCLUDE-FOLDER RECORD SHARED-LIBRARY NM COMPILER... [--update]"""
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -111,6 +112,37 @@ def exported(library, nm):
     return {line.split()[2].split("@")[0] for line in listing.splitlines() if line.split()[1] != "A"}
 
 
+def described(folder, compiler, functions, abidw, work):
+    """The interface as abidw describes it: of a library of empty functions, which has no types but those of the headers."""
+    source = pathlib.Path(work) / "empty.c"
+    lines = ["%s\n{\n    __builtin_trap();\n}\n" % declaration for name, declaration in sorted(functions.items())
+             if not name.endswith("_fn")]
+    source.write_text("#include <dtinfo.h>\n" + "".join(lines), encoding="utf-8")
+    library = source.with_name("libdtinfo.so.0")
+    subprocess.run(compiler + ["-std=c11", "-w", "-g", "-shared", "-fPIC", "-I", str(folder.resolve()), "-o", str(library),
+                               source.name], check=True, cwd=work)
+    out = library.with_suffix(".abi")
+    subprocess.run([abidw, "--no-show-locs", "--no-comp-dir-path", "--no-corpus-path", "--out-file", str(out), str(library)],
+                   check=True)
+    return out
+
+
+def judged(folder, compiler, functions, record, update):
+    """What abidiff says of the recorded description; nothing where libabigail is missing."""
+    abidw, abidiff = shutil.which("abidw"), shutil.which("abidiff")
+    if not abidw or not abidiff:
+        print("abidw and abidiff are missing: the record %s was not compared" % record.name)
+        return
+    with tempfile.TemporaryDirectory() as work:
+        new = described(folder, compiler, functions, abidw, work)
+        if update:
+            record.write_bytes(new.read_bytes())
+        done = subprocess.run([abidiff, "--no-added-syms", str(record), str(new)], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, universal_newlines=True)
+        if done.returncode != 0:
+            yield "abidiff: %s" % done.stdout
+
+
 def main():
     arguments = [word for word in sys.argv[1:] if word != "--update"]
     folder, record, library, nm = pathlib.Path(arguments[0]), pathlib.Path(arguments[1]), arguments[2], arguments[3]
@@ -130,6 +162,8 @@ def main():
     fresh = sorted(set(new) - set(old))
     if fresh:
         problems.append("not recorded yet: %s ...; run %s --update" % (", ".join(fresh[:3]), sys.argv[0]))
+    declarations = {key.split()[1]: line for key, line in new.items() if key.startswith("function ")}
+    problems += judged(folder, arguments[4:], declarations, record.with_name("libdtinfo.abi"), "--update" in sys.argv)
     for problem in problems:
         print(problem)
     print("interface: %d functions, %d facts, %d problems" % (len(functions), len(new), len(problems)))
