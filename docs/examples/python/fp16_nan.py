@@ -63,7 +63,7 @@ def tried(what, expression, dtype, **options):
 
 # A wider sum does not: the number is infinite before it is added.
 tried("fp16, sums in fp32", LOSS, "fp16", accumulate="fp32")
-# Nor does a clamp alone: the number fits, its square does not.
+# A clamp alone hides it: the number fits, its square does not, and the loss is 0.
 tried("fp16, clamped", "x = min(x, 60000); " + LOSS, "fp16")
 # bf16 has the range of fp32. With 8 bits, its sums need fp32.
 tried("bf16, sums in fp32", LOSS, "bf16", accumulate="fp32")

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The lessons of a course on number formats, in cells: what dtinfo answers beside what torch and numpy do.
+"""The lessons of a course on number formats, in cells: what dtinfo answers beside what torch and numpy print.
 
 Open it as a notebook, or run it:
 
-    python lessons.py            needs dtinfo alone; what is not installed shows what it printed when this was written
+    python lessons.py
 
-Each lesson has the course's own Python, what it printed, and the same asked of dtinfo.
+It needs dtinfo alone, with libmpfr for functions such as exp. Each lesson has the course's own Python, what that printed
+when this was written, and the same asked of dtinfo. With torch, numpy and ml_dtypes, the course's Python runs again.
 """
 # %%
 import functools
@@ -46,16 +47,17 @@ def numbers(value):
 
 def lesson(course, printed, answer):
     """Shows what dtinfo answers beside what the course's Python gives, or gave when it cannot be run here."""
-    print("\n".join(">>> " + line for line in course.split("; ")))
+    print("\n" + "\n".join(">>> " + line for line in course.split("; ")))
     print("dtinfo  " + "  ".join(map(str, numbers(answer))))
-    library = "torch " if "torch." in course else "numpy " if "np." in course or "float" in course else "Python"
+    numpy = any(word in course for word in ("np.", "ml_dtypes.", "float4", "float8", "float16"))
+    library = "torch " if "torch." in course else "numpy " if numpy else "Python"
     *before, last = course.split("; ")
     try:
         exec("; ".join(before), NAMES)
         printed = "  ".join(map(str, numbers(eval(last, NAMES))))
     except (AttributeError, NameError):  # no such package, or one that is too old
         printed += "  (recorded)"
-    print("%s  %s\n" % (library, printed))
+    print("%s  %s" % (library, printed))
 
 # %% [markdown]
 # ## 1. Limits of dtypes
