@@ -60,6 +60,9 @@ def has_functions():
     return True
 
 
+FUNCTIONS = has_functions()
+
+
 class Examples(unittest.TestCase):
     maxDiff = None
 
@@ -77,14 +80,14 @@ class Examples(unittest.TestCase):
             self.assertEqual(line, want, "line %d, %s" % (number, course))
         return marks, sum(line.startswith(OTHERS) for line in lines)
 
-    @unittest.skipUnless(has_functions(), "no libmpfr")
+    @unittest.skipUnless(FUNCTIONS, "no libmpfr")
     def test_lessons(self):
         marks, lessons = self.lessons(bare=False)
         self.assertGreater(lessons, LEAST)
         if WHOLE:
             self.assertEqual(marks, 0)
 
-    @unittest.skipUnless(has_functions(), "no libmpfr")
+    @unittest.skipUnless(FUNCTIONS, "no libmpfr")
     def test_lessons_without_packages(self):
         marks, lessons = self.lessons(bare=True)
         self.assertGreater(lessons, LEAST)
@@ -101,6 +104,7 @@ class Examples(unittest.TestCase):
         for bare in (False, True):
             self.assertEqual(printed("fp16_nan.py", bare), recorded("fp16_nan.py"))
 
+    @unittest.skipUnless(FUNCTIONS, "no libmpfr")
     def test_mine(self):
         for bare in (False, True):
             self.assertRegex(printed("test_mine.py", bare), r"^\.{5}\n(?s:.*)\nRan 5 tests in .*\n\nOK\n$")

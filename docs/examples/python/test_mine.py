@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests of one's own code in units of the last place, for pytest or unittest; needs dtinfo alone.
+"""Tests of one's own code in units of the last place, for pytest or unittest; needs dtinfo, and libmpfr for exp.
 
     pytest test_mine.py        or        python test_mine.py
 """
