@@ -3,7 +3,7 @@
 import os
 
 from . import _dtinfo
-from ._show import escape, table
+from ._show import escape
 
 
 class Document(dict):
@@ -17,18 +17,47 @@ class Document(dict):
         self.ok = ok
 
     def __repr__(self):
-        rows = [(key, _short(value)) for key, value in self.items()]
-        return table("%s: %s" % (self.get("schema", "document"), "yes" if self.ok else "no"), rows)
+        title = "%s: %s" % (self.get("schema", "document"), "yes" if self.ok else "no")
+        return "\n".join([title] + _outline(self, 1))
 
     def _repr_html_(self):
         import json
         return "<pre>%s</pre>" % escape(json.dumps(self, indent=2, ensure_ascii=False)[:100000])
 
 
-def _short(value):
-    if isinstance(value, (list, dict)):
-        return "%d %s" % (len(value), "entries" if isinstance(value, list) else "members")
-    return str(value)
+SHOWN = 20  # entries of a list
+
+
+def _outline(members, depth):
+    """Lines for an object: what is said in a word, then lists of objects, an entry a line."""
+    plain = ["%s %s" % (key, _word(value)) for key, value in members.items()
+             if _is_word(value) and (value is not False or key == "ok") and
+             not (depth == 1 and key in ("schema", "dtinfo"))]
+    lines = ["  " * depth + ", ".join(plain)] if plain else []
+    for key, value in members.items():
+        if not isinstance(value, list) or not value or not isinstance(value[0], dict):
+            continue
+        lines.append("  " * depth + "%s:" % key)
+        for entry in value[:SHOWN]:
+            lines += _outline(entry, depth + 1)
+        if len(value) > SHOWN:
+            lines.append("  " * (depth + 1) + "... and %d more" % (len(value) - SHOWN))
+    return lines
+
+
+def _is_word(value):
+    if isinstance(value, dict):
+        return isinstance(value.get("name"), str)
+    return isinstance(value, (str, int, float)) or (
+        isinstance(value, list) and value != [] and not isinstance(value[0], (dict, list)))
+
+
+def _word(value):
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return value["name"]
+    return "x".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _settings(options):
