@@ -116,7 +116,7 @@ class Leaks(unittest.TestCase):
                 with dtinfo.open(path) as file:
                     file["x"][1:].tolist(), file.metadata, list(file)
             self.steady(call, CALLS // 400)
-            self.steady(lambda: dtinfo.save(path, {"x": x}, force=True), 200)
+            self.steady(lambda: dtinfo.save(path, {"x": x}, force=True), CALLS // 2000)
 
     def test_torch(self):
         try:
