@@ -157,8 +157,9 @@ enum dti_spelling {
 /* Writes a number and a NUL, cut to `capacity` bytes, and returns the length of the whole text
  * without the NUL, like snprintf(); buffer may be NULL if capacity is 0. format: in which SHORTEST
  * reads back, laid out like C's %.*g ("6.55e+04"). NULL: the number is rounded to fp64 first, or
- * beyond its range to 64 significant bits, and laid out like Python's repr ("65504"); integers of
- * up to 64 bits have all digits. Returns 0 if there is no such text: the value is no number of the
+ * beyond its range to 64 significant bits (to 17 digits beyond 2^+-264000, where no format has
+ * numbers), and laid out like Python's repr ("65504"); integers of up to 64 bits have all digits.
+ * Returns 0 if there is no such text: the value is no number of the
  * format; an exact expansion of more than two million digits; EXACT or HEX of a value with
  * `sticky`; or if memory ran out. */
 DTI_PUBLIC size_t dti_value_spell(struct dti_context *context, const struct dti_value *value,
@@ -233,9 +234,10 @@ DTI_PUBLIC enum dti_status dti_value_cast(struct dti_context *context,
  *                                                       0.1
  *
  * width: columns at most (0: 80); there is no line of numbers below 41 of them, nor if the number
- * is stored exactly. ascii: as here; otherwise in box-drawing characters. Returns the length and
- * cuts to capacity, as dti_value_spell() does; 0 for complex formats, a value that is not
- * normalized, or if memory ran out. */
+ * is stored exactly. A value at the limit of struct dti_value is "over 1e+5000000". ascii: as
+ * here; otherwise in box-drawing characters. Returns the length and cuts to capacity, as
+ * dti_value_spell() does; 0 for complex formats, a value that is not normalized, or if memory ran
+ * out. */
 DTI_PUBLIC size_t dti_value_picture(struct dti_context *context, const struct dti_format *format,
                                     uint64_t code, const struct dti_value *given, size_t width,
                                     bool ascii, char *buffer, size_t capacity);

@@ -159,8 +159,9 @@ struct dti_setting {
  * there), and without one if parts of a divided run are missing ("finish"). Fails with
  * DTI_UNKNOWN_OPTION and DTI_USAGE for verbs, settings and what does not fit together;
  * DTI_UNKNOWN_DTYPE; DTI_WRONG_KIND; DTI_WRITE_FAILED (also if the output exists, without "force");
- * as dti_file_open() does for the input; DTI_CANCELLED; DTI_NO_MEMORY. The remedy of the error is
- * often a setting: DTI_WRITE_FAILED with "replace", for example. */
+ * as dti_file_open() does for the input; DTI_CANCELLED; DTI_NO_MEMORY, also if the file is there
+ * and only its report has no room. The remedy of the error is often a setting: DTI_WRITE_FAILED
+ * with "replace", for example. */
 DTI_PUBLIC enum dti_status dti_file_convert(struct dti_context *context, const char *verb,
                                             const char *input, const char *what, const char *output,
                                             const struct dti_setting *settings,

@@ -341,9 +341,7 @@ class CastValue(Bits):
         return rows
 
     def _draw(self):
-        # A number far beyond every dtype has no place on the line, and spelling it takes long.
-        given = self._given if abs(self._given[3]) < 5000 else None
-        return _dtinfo.value_picture(self.code, self.dtype, given).rstrip("\n")
+        return _dtinfo.value_picture(self.code, self.dtype, self._given).rstrip("\n")
 
     def _line(self):
         """Where the given number lies between its neighbours: the lines of the picture below those of the code."""

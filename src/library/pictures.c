@@ -3,12 +3,29 @@
  * A code as a picture. */
 #include "dtinfo/dtype.h"
 
+#include <stdio.h>
+
 #include "answers/cast/fields.h"
 #include "answers/cast/number_line.h"
 #include "library/context.h"
 #include "library/single_values.h"
 
 enum { WIDTH = 80 };
+
+/* The given number, without the digits of the limit that stands for what is beyond it. */
+static size_t spell_given(char text[DTI_TEXT_SIZE], const struct dti_value *given)
+{
+    const bool beyond =
+        given->kind == DTI_CLASS_FINITE && given->sticky &&
+        (given->exponent == DTI_EXPONENT_LIMIT || given->exponent == -DTI_EXPONENT_LIMIT);
+    if (!beyond)
+        return dti_value_shortest(text, given, NULL);
+    const char *const limit = given->exponent > 0 ? "1e+5000000" : "1e-5000000";
+    const char *const word = (given->exponent > 0) == given->negative ? "under" : "over";
+    const int length =
+        snprintf(text, DTI_TEXT_SIZE, "%s %s%s", word, given->negative ? "-" : "", limit);
+    return (size_t)length;
+}
 
 static bool draw_number(struct dti_line *line, const struct dti_format *format, uint64_t code,
                         const struct dti_value *given, size_t width, bool ascii)
@@ -22,7 +39,7 @@ static bool draw_number(struct dti_line *line, const struct dti_format *format, 
     dti_scalar_bracket(format, &scalar);
     dti_cast_operand_of_value(&operand, given);
     operand.text = text;
-    operand.length = dti_value_shortest(text, given, NULL);
+    operand.length = spell_given(text, given);
     const bool done = dti_neighbours_find(&operand, format, &scalar, ends);
     if (done)
         dti_number_line_put(line, &operand, &scalar, ends, 0, width, ascii);

@@ -66,6 +66,9 @@ static void shorten(struct dti_value *value)
     }
 }
 
+/* No format has numbers beyond 2^+-FORMATS_MAX; the shortest text of those takes seconds. */
+enum { FORMATS_MAX = 264000, DIGITS_BEYOND = 17 };
+
 size_t dti_value_shortest(char text[DTI_TEXT_SIZE], const struct dti_value *value,
                           const struct dti_format *format)
 {
@@ -77,6 +80,8 @@ size_t dti_value_shortest(char text[DTI_TEXT_SIZE], const struct dti_value *valu
         return dti_spell_text(text, value);
     if (!format && (value->lo != 0 || value->sticky) && ordinary)
         return dti_spell_rounded(text, value);
+    if (!format && (value->exponent > FORMATS_MAX || value->exponent < -FORMATS_MAX))
+        return dti_spell_digits(text, value, DIGITS_BEYOND);
     if (!format) {
         shorten(&own);
         return dti_spell_text(text, &own);

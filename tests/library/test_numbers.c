@@ -4,6 +4,7 @@
  * structs, casts as libraries do them, pictures, and threads. */
 #include <dtinfo.h>
 #include <pthread.h>
+#include <time.h>
 
 #include "unit.h"
 
@@ -180,6 +181,38 @@ static void pictures_show_fields_and_neighbours(void)
     CHECK_STR(text, "");
 }
 
+/* The digits of powers of two are those of mpmath 1.3. */
+static void numbers_beyond_all_formats_are_quick(void)
+{
+    static const struct {
+        const char *given, *line, *spelled;
+    } rows[] = {
+        {"1e999999999", "over 1e+5000000 (not to scale)\n", NULL},
+        {"-1e999999999", "under -1e+5000000 (not to scale)\n", NULL},
+        {"1e-999999999", "under 1e-5000000\n", NULL},
+        {"-1e-999999999", "over -1e-5000000\n", NULL},
+        {"0x1p16000000", "8.5236125295216584e+4816479 (not to scale)\n",
+         "8.5236125295216584e+4816479"},
+        {"-0x1p-16000000", "-1.1732114717046149e-4816480\n", "-1.1732114717046149e-4816480"},
+    };
+    char text[1024];
+    struct dti_cast_facts facts = {.size = sizeof facts};
+    const struct dti_cast_spec spec = {.size = sizeof spec, .dst = format_of("bf16")};
+    const clock_t start = clock();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CHECK(cast(&spec, rows[i].given, &facts) == DTI_OK);
+        (void)dti_value_picture(context, spec.dst, facts.code, &facts.given, 0, true, text,
+                                sizeof text);
+        CHECK(strstr(text, rows[i].line) != NULL);
+        if (rows[i].spelled) {
+            (void)dti_value_spell(context, &facts.given, NULL, DTI_SPELL_SHORTEST, text,
+                                  sizeof text);
+            CHECK_STR(text, rows[i].spelled);
+        }
+    }
+    CHECK((clock() - start) / CLOCKS_PER_SEC < 2);
+}
+
 /* An allocator that counts blocks and fails from a given one on. */
 struct budget {
     size_t left, live;
@@ -303,7 +336,7 @@ static void threads_share_a_context(void)
     formats_have_one_address, structs_have_the_size_that_the_caller_knows,         \
         wrong_arguments_are_named, libraries_cast_as_they_do,                      \
         texts_are_cut_like_those_of_snprintf, pictures_show_fields_and_neighbours, \
-        memory_may_run_out_anywhere, threads_share_a_context
+        numbers_beyond_all_formats_are_quick, memory_may_run_out_anywhere, threads_share_a_context
 #define NAMES(...)    #__VA_ARGS__
 #define NAMES_OF(...) NAMES(__VA_ARGS__)
 

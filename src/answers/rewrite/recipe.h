@@ -49,8 +49,6 @@ struct dti_recipe {
 
 /* recipe_options.c: the options of quantization, by the names that they have in `dtinfo quant`.
  * dashes: what stands before the names of options in errors: "--", or "". */
-/* The first given option of a list such as "min max scale", or NULL. */
-const char *dti_recipe_given(const struct dti_recipe *recipe, const char *names);
 /* Sets an option that has words. Fails with DTI_UNKNOWN_OPTION. */
 enum dti_status dti_recipe_set_word(struct dti_recipe *recipe, const char *name, const char *word,
                                     struct dti_error *reterr);

@@ -76,7 +76,8 @@ static bool is_given(const struct dti_recipe *recipe, const struct option *optio
     return text != NULL;
 }
 
-const char *dti_recipe_given(const struct dti_recipe *recipe, const char *names)
+/* The first given option of a list such as "min max scale", or NULL. */
+static const char *first_given(const struct dti_recipe *recipe, const char *names)
 {
     for (const char *at = names; *at;) {
         const size_t length = strcspn(at, " ");
@@ -119,7 +120,7 @@ static enum dti_status check_rules(const struct dti_recipe *recipe, const char *
                                    struct dti_error *reterr)
 {
     const struct dti_quant_rules *const rules = &recipe->rules;
-    const char *const like = dti_recipe_given(recipe, "division symmetry");
+    const char *const like = first_given(recipe, "division symmetry");
     if (rules->like == DTI_QUANT_LIKE_VLLM)
         return dti_fail(reterr, DTI_USAGE,
                         "%slike vllm is for dequantizing; give %sdequant, or leave it out", dashes,
@@ -142,7 +143,7 @@ static enum dti_status check_numbers(const struct dti_recipe *recipe, const char
                                      struct dti_error *reterr)
 {
     const struct dti_quant_rules *const rules = &recipe->rules;
-    const char *const range = dti_recipe_given(recipe, "min max");
+    const char *const range = first_given(recipe, "min max");
     if (recipe->scale && range)
         return dti_fail(reterr, DTI_USAGE, "%sscale and a range exclude each other; leave out %s%s",
                         dashes, dashes, range);
@@ -165,7 +166,7 @@ static enum dti_status check_places(const struct dti_recipe *recipe, const char 
                                     struct dti_error *reterr)
 {
     const struct dti_quant_rules *const rules = &recipe->rules;
-    const char *const one = dti_recipe_given(recipe, "scale min max");
+    const char *const one = first_given(recipe, "scale min max");
     const bool grouped = recipe->per_given ? rules->per == DTI_PER_GROUP : recipe->block_given;
     const bool channels =
         recipe->per_given ? rules->per == DTI_PER_CHANNEL : recipe->axis && !recipe->block_given;
@@ -242,7 +243,7 @@ static enum dti_status check_families(const struct dti_recipe *recipe, unsigned 
         {"nested-absmax", DTI_FAMILY_NF, "nf4 and bnb_fp4", "leave it out"},
     };
     for (size_t i = 0; i < sizeof fits / sizeof *fits; i++) {
-        const char *const option = dti_recipe_given(recipe, fits[i].options);
+        const char *const option = first_given(recipe, fits[i].options);
         if (option && !(families & fits[i].families))
             return dti_fail(reterr, DTI_USAGE, "%s%s is for %s, not for %s; %s", dashes, option,
                             fits[i].takers, dtype, fits[i].remedy);
@@ -287,7 +288,7 @@ enum dti_status dti_recipe_fit_array(const struct dti_recipe *recipe, const char
 enum dti_status dti_recipe_fit_gguf(const struct dti_recipe *recipe, bool blocks,
                                     const char *dashes, struct dti_error *reterr)
 {
-    const char *const option = dti_recipe_given(
+    const char *const option = first_given(
         recipe,
         "min max scale zero-point tensor-scale fused axis symmetric affine symmetry division like "
         "mx-scale nv-scale per pad packing layout nested-absmax convrot");
