@@ -409,7 +409,7 @@ def main():
     if not numpy or not ml_dtypes:
         tally.skip("numpy and ml_dtypes")
         tally.finish()
-    for threads in (1, 2, 5):
+    for threads in (5,) if harness.QUICK else (1, 2, 5):
         library = Library(path, threads=threads)
         check_strides(library, tally, rng, long and threads == 2)
         check_reports(library, tally, rng, long)
