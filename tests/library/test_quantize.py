@@ -462,6 +462,9 @@ def gguf_part(probe, rng):
 
 def program_part(probe, rng, program):
     """The files that `dtinfo quant` writes for the same arrays."""
+    if have("safetensors") is None:
+        print("skipped: safetensors, which reads the files of the program, is not installed")
+        return
     import safetensors.numpy as st
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
