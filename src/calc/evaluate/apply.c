@@ -227,11 +227,11 @@ enum dti_status dti_calc_apply(struct dti_calc_engine *engine, size_t node)
 static bool keeps_codes(const struct dti_calc_recorder *recorder, const struct dti_calc_array *from)
 {
     const struct dti_format *const format = &recorder->format;
-    const uint64_t exponent = dti_low_bits(format->exp_bits) << format->man_bits;
     if (recorder->flush || recorder->finds_worst || format->specials != DTI_SPECIALS_IEEE ||
         format->width != 8 * dti_calc_code_bytes(format) ||
         !dti_calc_same_format(format, &from->format))
         return false;
+    const uint64_t exponent = dti_low_bits(format->exp_bits) << format->man_bits;
     for (size_t i = 0; i < from->count; i++) {
         if ((dti_calc_code(from, i) & exponent) == exponent)
             return false;

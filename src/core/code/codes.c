@@ -82,6 +82,8 @@ bool dti_code_lowest(const struct dti_format *format, uint64_t *ret_code)
 bool dti_code_smallest_normal(const struct dti_format *format, uint64_t *ret_code)
 {
     uint64_t max = 0;
+    if (format->man_bits > 63) /* an integer's */
+        return false;
     uint64_t code = format->specials == DTI_SPECIALS_SCALE ? 0 : UINT64_C(1) << format->man_bits;
     if (dti_format_is_tapered(format)) { /* codes in no order, so there is no comparison with max */
         const int32_t least = dti_format_min_exponent(format);
