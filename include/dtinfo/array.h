@@ -205,7 +205,8 @@ struct dti_calc_output {
  * to the NUL for SIZE_MAX; ret->size is set by the caller. An overflow and the like is no failure.
  * Fails with DTI_BAD_VALUE, which quotes the place; DTI_USAGE (a name that an expression cannot
  * contain; an enumerator out of range); DTI_WRONG_KIND (a complex format, an accumulator without
- * fractions); DTI_UNAVAILABLE (a function needs libmpfr); DTI_CANCELLED; DTI_NO_MEMORY. */
+ * fractions); DTI_UNAVAILABLE (a function needs libmpfr); DTI_CANCELLED; DTI_NO_MEMORY:
+ * GMP and MPFR cannot give back what they had when memory ran out, a few KiB of the C library's. */
 DTI_PUBLIC enum dti_status dti_calc_evaluate(struct dti_context *context, const char *expression,
                                              size_t length, const struct dti_calc_spec *spec,
                                              struct dti_calc_output *ret, struct dti_error *reterr);

@@ -8,6 +8,18 @@
 
 #include "unit.h"
 
+/* Whether a sanitizer counts leaks: GMP and MPFR have some where memory runs out (array.h). */
+#if defined(__SANITIZE_ADDRESS__)
+#define LEAKS_COUNT true
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define LEAKS_COUNT true
+#endif
+#endif
+#ifndef LEAKS_COUNT
+#define LEAKS_COUNT false
+#endif
+
 static struct dti_context *context;
 static struct dti_error error;
 
@@ -261,8 +273,11 @@ static enum dti_status use(struct dti_context *used)
     const double numbers[] = {1, 2, 3};
     const struct dti_operand x = {
         .size = sizeof x, .name = "x", .format = fp64, .rank = 1, .shape = {3}, .codes = numbers};
-    const struct dti_calc_spec calc = {
-        .size = sizeof calc, .format = format, .operands = &x, .operand_count = 1, .truth = true};
+    const struct dti_calc_spec calc = {.size = sizeof calc,
+                                       .format = format,
+                                       .operands = &x,
+                                       .operand_count = 1,
+                                       .truth = !LEAKS_COUNT};
     status = dti_calc_evaluate(used, "softmax(x / 3) + [1, 2, 1e999999]", SIZE_MAX, &calc, &output,
                                &error);
     if (status == DTI_OK)
