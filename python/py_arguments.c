@@ -273,3 +273,10 @@ PyObject *dti_py_refuse(struct dti_py_state *state, enum dti_status status, cons
     va_end(arguments);
     return dti_py_fail(state, &error);
 }
+
+void dti_py_append(PyObject **list, PyObject *item)
+{
+    if (!item || PyList_Append(*list, item) < 0)
+        Py_CLEAR(*list);
+    Py_XDECREF(item);
+}

@@ -283,17 +283,10 @@ static PyObject *get_torch(PyObject *self, void *unused)
 static PyObject *names(PyObject *self, PyObject *system)
 {
     const char *const word = PyUnicode_AsUTF8AndSize(system, NULL);
-    PyObject *const list = word ? PyList_New(0) : NULL;
+    PyObject *list = word ? PyList_New(0) : NULL;
     const char *name;
-    for (size_t i = 0; list && (name = dti_format_alias(self_of(self)->format, word, i)); i++) {
-        PyObject *const text = PyUnicode_FromString(name);
-        if (!text || PyList_Append(list, text) < 0) {
-            Py_XDECREF(text);
-            Py_DECREF(list);
-            return NULL;
-        }
-        Py_DECREF(text);
-    }
+    for (size_t i = 0; list && (name = dti_format_alias(self_of(self)->format, word, i)); i++)
+        dti_py_append(&list, PyUnicode_FromString(name));
     return list;
 }
 

@@ -236,66 +236,61 @@ static PyObject *tensor(PyObject *self, PyObject *number)
     return dict;
 }
 
-static PyObject *names(PyObject *self, PyObject *unused)
+/* A list of what a file has. count: the offset of its number in struct dti_file_info. */
+static PyObject *list_of(PyObject *self, size_t count,
+                         PyObject *(*item)(struct dti_file *file, size_t at))
 {
-    (void)unused;
     struct file_object *const object = begin(self);
     if (!object)
         return NULL;
+    struct dti_file_info info = {.size = sizeof info};
+    size_t length;
+    dti_file_describe(object->file, &info);
+    memcpy(&length, (const unsigned char *)&info + count, sizeof length);
     PyObject *list = PyList_New(0);
-    const size_t count = tensor_count(object);
-    for (size_t i = 0; list && i < count; i++) {
-        struct dti_tensor_info info = {.size = sizeof info};
-        dti_file_tensor(object->file, i, &info);
-        PyObject *const name = name_of(info.name, info.name_length);
-        if (!name || PyList_Append(list, name) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(name);
-    }
+    for (size_t i = 0; list && i < length; i++)
+        dti_py_append(&list, item(object->file, i));
     dti_py_lock_give(&object->lock);
     return list;
+}
+
+static PyObject *name_at(struct dti_file *file, size_t at)
+{
+    struct dti_tensor_info info = {.size = sizeof info};
+    dti_file_tensor(file, at, &info);
+    return name_of(info.name, info.name_length);
+}
+
+static PyObject *pair_at(struct dti_file *file, size_t at)
+{
+    struct dti_pair pair;
+    dti_file_metadata(file, at, &pair);
+    return Py_BuildValue("(NNi)", name_of(pair.key, pair.key_length),
+                         name_of(pair.value, pair.value_length), pair.kind);
+}
+
+static PyObject *note_at(struct dti_file *file, size_t at)
+{
+    const char *const text = dti_file_note(file, at);
+    return name_of(text, strlen(text));
+}
+
+static PyObject *names(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return list_of(self, offsetof(struct dti_file_info, tensor_count), name_at);
 }
 
 static PyObject *metadata(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    struct file_object *const object = begin(self);
-    if (!object)
-        return NULL;
-    struct dti_file_info info = {.size = sizeof info};
-    dti_file_describe(object->file, &info);
-    PyObject *list = PyList_New(0);
-    for (size_t i = 0; list && i < info.metadata_count; i++) {
-        struct dti_pair pair;
-        dti_file_metadata(object->file, i, &pair);
-        PyObject *const item = Py_BuildValue("(NNi)", name_of(pair.key, pair.key_length),
-                                             name_of(pair.value, pair.value_length), pair.kind);
-        if (!item || PyList_Append(list, item) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(item);
-    }
-    dti_py_lock_give(&object->lock);
-    return list;
+    return list_of(self, offsetof(struct dti_file_info, metadata_count), pair_at);
 }
 
 static PyObject *notes(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    struct file_object *const object = begin(self);
-    if (!object)
-        return NULL;
-    struct dti_file_info info = {.size = sizeof info};
-    dti_file_describe(object->file, &info);
-    PyObject *list = PyList_New(0);
-    for (size_t i = 0; list && i < info.note_count; i++) {
-        const char *const text = dti_file_note(object->file, i);
-        PyObject *const note = name_of(text, strlen(text));
-        if (!note || PyList_Append(list, note) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(note);
-    }
-    dti_py_lock_give(&object->lock);
-    return list;
+    return list_of(self, offsetof(struct dti_file_info, note_count), note_at);
 }
 
 /* Reads count elements from first on into a new Array of one dimension. */

@@ -173,17 +173,10 @@ static PyObject *dtypes(PyObject *module, PyObject *unused)
 static PyObject *stacks(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
-    PyObject *const list = PyList_New(0);
+    PyObject *list = PyList_New(0);
     const char *word;
-    for (size_t i = 0; list && (word = dti_stack_word(i)); i++) {
-        PyObject *const text = PyUnicode_FromString(word);
-        if (!text || PyList_Append(list, text) < 0) {
-            Py_XDECREF(text);
-            Py_DECREF(list);
-            return NULL;
-        }
-        Py_DECREF(text);
-    }
+    for (size_t i = 0; list && (word = dti_stack_word(i)); i++)
+        dti_py_append(&list, PyUnicode_FromString(word));
     return list;
 }
 

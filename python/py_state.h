@@ -269,4 +269,8 @@ extern PyMethodDef dti_py_format_functions[], dti_py_value_functions[], dti_py_c
     dti_py_file_functions[], dti_py_writer_functions[], dti_py_rewrite_functions[],
     dti_py_made_functions[];
 
+/* Appends an item, which it takes; without one, or memory, *list becomes NULL with the error set.
+ */
+void dti_py_append(PyObject **list, PyObject *item);
+
 #endif
