@@ -8,18 +8,6 @@
 
 #include "unit.h"
 
-/* Whether a sanitizer counts leaks: GMP and MPFR have some where memory runs out (array.h). */
-#if defined(__SANITIZE_ADDRESS__)
-#define LEAKS_COUNT true
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define LEAKS_COUNT true
-#endif
-#endif
-#ifndef LEAKS_COUNT
-#define LEAKS_COUNT false
-#endif
-
 static struct dti_context *context;
 static struct dti_error error;
 
@@ -277,7 +265,7 @@ static enum dti_status use(struct dti_context *used)
                                        .format = format,
                                        .operands = &x,
                                        .operand_count = 1,
-                                       .truth = !LEAKS_COUNT};
+                                       .truth = !UNIT_LEAKS_COUNT};
     status = dti_calc_evaluate(used, "softmax(x / 3) + [1, 2, 1e999999]", SIZE_MAX, &calc, &output,
                                &error);
     if (status == DTI_OK)

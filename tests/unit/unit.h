@@ -15,6 +15,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Whether a sanitizer counts leaks: GMP and MPFR have some where memory runs out. */
+#if defined(__SANITIZE_ADDRESS__)
+#define UNIT_LEAKS_COUNT true
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define UNIT_LEAKS_COUNT true
+#endif
+#endif
+#ifndef UNIT_LEAKS_COUNT
+#define UNIT_LEAKS_COUNT false
+#endif
+
 static char unit_test_name[128];
 static unsigned unit_failures; /* checks that failed in the running test */
 
