@@ -182,12 +182,14 @@ enum dti_status dti_file_convert(struct dti_context *context, const char *verb, 
                                  const struct dti_setting *settings, size_t setting_count,
                                  char **ret_report, struct dti_error *reterr)
 {
+    struct dti_error unwanted; /* the layers below need one */
     struct converting conversion = {
         .context = context, .input = input, .what = what, .output = output};
     struct dti_caller caller = dti_context_caller(context);
     struct dti_call call;
     const struct verb *row = NULL;
     dti_call_begin(&call, &caller);
+    reterr = reterr ? reterr : &unwanted;
     enum dti_status status = find_verb(&row, verb ? verb : "", reterr);
     if (status == DTI_OK)
         status = check_paths(&conversion, reterr);

@@ -47,26 +47,25 @@ enum dti_status dti_quantizer_new(struct dti_quantizer **ret, struct dti_context
                                   const struct dti_quantize_spec *spec, struct dti_error *reterr)
 {
     struct dti_quantize_spec taken;
-    struct dti_error error; /* the layers below need one */
+    struct dti_error unwanted; /* the layers below need one */
     struct dti_call call;
     if (!dti_struct_take(&taken, sizeof taken, spec))
         return dti_struct_newer(reterr, "dti_quantize_spec");
     dti_call_begin(&call, &context->caller);
+    reterr = reterr ? reterr : &unwanted;
     enum dti_status status = DTI_OK;
     struct dti_quantizer *const quantizer = dti_calloc(1, sizeof *quantizer);
     if (quantizer) {
         quantizer->context = context;
-        status = dti_quantizer_plan(quantizer, &taken, &error);
+        status = dti_quantizer_plan(quantizer, &taken, reterr);
     } else {
-        status = dti_no_memory(&error);
+        status = dti_no_memory(reterr);
     }
     if (status == DTI_OK)
         *ret = quantizer;
     else if (quantizer)
         destroy(quantizer);
     dti_call_end(&call);
-    if (status != DTI_OK && reterr)
-        *reterr = error;
     return status;
 }
 

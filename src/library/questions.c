@@ -197,11 +197,13 @@ enum dti_status dti_file_ask(struct dti_context *context, const char *question,
                              const struct dti_setting *settings, size_t setting_count,
                              char **ret_document, struct dti_error *reterr)
 {
+    struct dti_error unwanted; /* the layers below need one */
     struct dti_caller caller = dti_context_caller(context);
     struct dti_call call;
     const struct question *row = NULL;
     char *document = NULL;
     dti_call_begin(&call, &caller);
+    reterr = reterr ? reterr : &unwanted;
     enum dti_status status = find_question(&row, question ? question : "", reterr);
     if (status == DTI_OK)
         status = check_paths(row, paths, path_count, reterr);

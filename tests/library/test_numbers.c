@@ -335,11 +335,34 @@ static void threads_share_a_context(void)
     context = NULL;
 }
 
+/* A caller that only looks at the status gives no error. */
+static void errors_are_optional(void)
+{
+    const char *const sample = UNIT_SAMPLE;
+    struct dti_quantizer *quantizer = NULL;
+    const struct dti_format *format = NULL;
+    const uint64_t shape[] = {2, 64};
+    CHECK(format_of("fp32") != NULL);
+    CHECK(dti_format_find(context, "fp9", &format, NULL, NULL) == DTI_UNKNOWN_DTYPE);
+    const struct dti_quantize_spec spec = {
+        .size = sizeof spec, .format = "q4_kk", .rank = 2, .shape = shape};
+    CHECK(dti_quantizer_new(&quantizer, context, &spec, NULL) == DTI_UNKNOWN_DTYPE);
+    CHECK(dti_file_convert(context, "quant", sample, "fp9", "unmade.safetensors", NULL, 0, NULL,
+                           NULL) == DTI_UNKNOWN_DTYPE);
+    CHECK(dti_file_convert(context, "cast", sample, "fp9", "unmade.safetensors", NULL, 0, NULL,
+                           NULL) == DTI_UNKNOWN_DTYPE);
+    CHECK(dti_file_ask(context, "check", &sample, 1, &(struct dti_setting){"fits", "fp9"}, 1, NULL,
+                       NULL) == DTI_UNKNOWN_DTYPE);
+    dti_context_free(context);
+    context = NULL;
+}
+
 #define TESTS                                                                      \
     formats_have_one_address, structs_have_the_size_that_the_caller_knows,         \
         wrong_arguments_are_named, libraries_cast_as_they_do,                      \
         texts_are_cut_like_those_of_snprintf, pictures_show_fields_and_neighbours, \
-        numbers_beyond_all_formats_are_quick, memory_may_run_out_anywhere, threads_share_a_context
+        numbers_beyond_all_formats_are_quick, memory_may_run_out_anywhere,         \
+        threads_share_a_context, errors_are_optional
 #define NAMES(...)    #__VA_ARGS__
 #define NAMES_OF(...) NAMES(__VA_ARGS__)
 
