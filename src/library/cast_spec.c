@@ -40,15 +40,12 @@ static enum dti_status find_rule(const char *word, const struct dti_format *dst,
     struct dti_nearest nearest;
     const size_t length = strlen(word);
     dti_nearest_init(&nearest, word, length);
-    for (int i = 0; i < DTI_STACK_COUNT; i++) {
-        const char *const name = dti_stack_name((enum dti_stack)i);
-        dti_nearest_offer(&nearest, name);
-        if (strcmp(name, word) != 0)
-            continue;
-        *ret = dti_stack_find((enum dti_stack)i, dst);
+    size_t at;
+    if (dti_nearest_find(&nearest, dti_stack_word, &at)) {
+        *ret = dti_stack_find((enum dti_stack)at, dst);
         return *ret ? DTI_OK
                     : dti_fail_word(reterr, DTI_WRONG_KIND, dst->name, strlen(dst->name),
-                                    "%s has no %s", name, dst->name);
+                                    "%s has no %s", word, dst->name);
     }
     (void)dti_fail_word(reterr, DTI_UNKNOWN_OPTION, word, length,
                         "%s is no library or instruction set whose casts are known",

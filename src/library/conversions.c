@@ -111,17 +111,20 @@ static const struct verb {
 };
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
+static const char *verb_name(size_t i)
+{
+    return i < VERBS ? verbs[i].name : NULL;
+}
+
 static enum dti_status find_verb(const struct verb **ret, const char *name,
                                  struct dti_error *reterr)
 {
     struct dti_nearest nearest;
+    size_t at;
     dti_nearest_init(&nearest, name, strlen(name));
-    for (size_t i = 0; i < VERBS; i++) {
-        dti_nearest_offer(&nearest, verbs[i].name);
-        if (strcmp(verbs[i].name, name) == 0) {
-            *ret = &verbs[i];
-            return DTI_OK;
-        }
+    if (dti_nearest_find(&nearest, verb_name, &at)) {
+        *ret = &verbs[at];
+        return DTI_OK;
     }
     (void)dti_fail_word(reterr, DTI_UNKNOWN_OPTION, name, strlen(name),
                         "the verbs are cast, quant, dequant and transcode; got %s",

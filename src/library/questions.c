@@ -137,17 +137,20 @@ static const struct question {
 };
 enum { QUESTIONS = sizeof questions / sizeof *questions };
 
+static const char *question_name(size_t i)
+{
+    return i < QUESTIONS ? questions[i].name : NULL;
+}
+
 static enum dti_status find_question(const struct question **ret, const char *name,
                                      struct dti_error *reterr)
 {
     struct dti_nearest nearest;
+    size_t at;
     dti_nearest_init(&nearest, name, strlen(name));
-    for (size_t i = 0; i < QUESTIONS; i++) {
-        dti_nearest_offer(&nearest, questions[i].name);
-        if (strcmp(questions[i].name, name) == 0) {
-            *ret = &questions[i];
-            return DTI_OK;
-        }
+    if (dti_nearest_find(&nearest, question_name, &at)) {
+        *ret = &questions[at];
+        return DTI_OK;
     }
     (void)dti_fail_word(reterr, DTI_UNKNOWN_OPTION, name, strlen(name),
                         "the questions are inspect, check, compare and explain; got %s",

@@ -100,6 +100,20 @@ void dti_nearest_offer(struct dti_nearest *nearest, const char *candidate)
     nearest->distances[at] = distance;
 }
 
+bool dti_nearest_find(struct dti_nearest *nearest, const char *(*name)(size_t index), size_t *ret)
+{
+    const char *candidate;
+    for (size_t i = 0; (candidate = name(i)) != NULL; i++) {
+        if (strlen(candidate) == nearest->length &&
+            memcmp(candidate, nearest->word, nearest->length) == 0) {
+            *ret = i;
+            return true;
+        }
+        dti_nearest_offer(nearest, candidate);
+    }
+    return false;
+}
+
 void dti_nearest_suggest(const struct dti_nearest *nearest, struct dti_error *reterr)
 {
     if (nearest->count == 0 || !reterr)

@@ -12,6 +12,7 @@
 #ifndef UTIL_TEXT_NEAREST_H
 #define UTIL_TEXT_NEAREST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "util/error.h"
@@ -27,6 +28,8 @@ struct dti_nearest {
 
 void dti_nearest_init(struct dti_nearest *nearest, const char *word, size_t length);
 void dti_nearest_offer(struct dti_nearest *nearest, const char *candidate);
+/* Offers names by index, until NULL. True, with its index, if one of them is the word. */
+bool dti_nearest_find(struct dti_nearest *nearest, const char *(*name)(size_t index), size_t *ret);
 
 /* Appends "; did you mean 'bf16'?" to the error's text and the names to its suggestions. The
  * text lists only the names tied for the best distance, at most two. Does nothing if there are
