@@ -256,7 +256,7 @@ def a_part_that_fails_leaves_nothing():
 def a_killed_part_is_cleared_by_its_next_run_and_by_no_other():
     words = RUNS["cast"]
     with folder():
-        prepared(words)
+        wanted = prepared(words)
         met = 0
         for _ in range(ROUNDS):
             remove("out")
@@ -272,6 +272,8 @@ def a_killed_part_is_cleared_by_its_next_run_and_by_no_other():
             require(len(left) == 1, "left behind", left)
             require(run(words + ["-o", "out", "-q", "--part", "2/2"]).code == 0, "the other")
             require(strays() == left, "removed by another part")
+            if all(os.path.exists("out/" + name) for name in wanted if name.startswith("model-")):
+                continue  # killed after its last shard had its name and before the temporary one was removed
             done = run(words + ["-o", "out", "--finish"])
             require(done.code == 1 and strays() == left, "finish", done.stderr)
             done = run(words + ["-o", "out", "--part", "1/2"])
