@@ -49,6 +49,15 @@ static enum dti_status lookup(struct dti_vectors *what, const char *name, struct
     return DTI_OK;
 }
 
+static enum dti_status refuse_policies(const struct dti_vectors *what, const char *subject,
+                                       const char *why, struct dti_error *reterr)
+{
+    if (!what->round_given && !what->overflow_given && !what->nan_given)
+        return DTI_OK;
+    return dti_fail(reterr, DTI_USAGE, "%s %s; leave out --round, --overflow and --nan", subject,
+                    why);
+}
+
 /* "fp32:mxfp4": blocks are made of fp32. */
 static enum dti_status read_block(struct dti_vectors *ret, const char *source,
                                   struct dti_error *reterr)
@@ -57,11 +66,7 @@ static enum dti_status read_block(struct dti_vectors *ret, const char *source,
     if (ret->from_text || ret->source.id != DTI_FP32)
         return dti_fail_word(reterr, DTI_USAGE, source, strlen(source),
                              "blocks are made of fp32; use fp32:%s", ret->block->name);
-    if (ret->round_given || ret->overflow_given || ret->nan_given)
-        return dti_fail(reterr, DTI_USAGE,
-                        "%s has rules of its own; leave out --round, --overflow and --nan",
-                        ret->block->name);
-    return DTI_OK;
+    return refuse_policies(ret, ret->block->name, "has rules of its own", reterr);
 }
 
 static enum dti_status read_kind(struct dti_vectors *ret, const char *source, const char *target,
@@ -89,7 +94,7 @@ static enum dti_status read_kind(struct dti_vectors *ret, const char *source, co
             return dti_fail(reterr, DTI_WRONG_KIND,
                             "%s has too many codes to list; dtypes of 16 bits and less are decoded",
                             ret->target.name);
-        return DTI_OK;
+        return refuse_policies(ret, ret->target.name, "is only decoded", reterr);
     }
     ret->block = dti_block_lookup(target);
     return ret->block ? read_block(ret, source, reterr) : lookup(ret, target, &ret->target, reterr);

@@ -145,27 +145,52 @@ static void put_product(struct dti_vectors_out *out, const struct dti_vectors_co
 
 /* Random operands; for fma, c is often the rounded -a x b, or close to it, so that the low bits of
  * the product remain. */
-static void put_random(struct dti_vectors_out *out, unsigned count)
+static struct operands random_operands(const struct dti_format *f, unsigned count, unsigned index)
 {
-    enum { RANDOM = 2048 };
-    const struct dti_format *const f = &out->what->target;
     const uint64_t mask = dti_low_bits(f->width);
+    struct operands ret = {.count = count};
+    struct dti_value a, b, product;
+    struct dti_outcome outcome;
+    for (unsigned k = 0; k < count; k++)
+        ret.code[k] = dti_vectors_random(5 + k, index) & mask;
+    if (count < 3 || index % 4 == 0)
+        return ret;
+    dti_decode(f, ret.code[0], &a);
+    dti_decode(f, ret.code[1], &b);
+    (void)dti_value_multiply(&product, &a, &b);
+    product.negative = !product.negative;
+    dti_encode(f, &product, &(struct dti_policy){.round = DTI_ROUND_NEAREST_EVEN}, 0, &outcome);
+    ret.code[2] = (outcome.code + index % 4 - 2) & mask;
+    return ret;
+}
+
+/* Whether operands are among those of put_product(), or of the `count` before them. */
+static bool is_repeated(const struct operands *operands, const struct operands *before,
+                        unsigned count, const struct dti_vectors_codes *codes)
+{
+    unsigned chosen = 0;
+    for (unsigned k = 0; k < operands->count; k++) {
+        size_t i = 0;
+        while (i < codes->count && codes->at[i] != operands->code[k])
+            i++;
+        chosen += i < codes->count;
+    }
+    for (unsigned i = 0; i < count && chosen < operands->count; i++) {
+        if (memcmp(before[i].code, operands->code, sizeof operands->code) == 0)
+            return true;
+    }
+    return chosen == operands->count;
+}
+
+static void put_random(struct dti_vectors_out *out, const struct dti_vectors_codes *codes,
+                       unsigned count)
+{
+    enum { RANDOM = 1024 };
+    struct operands made[RANDOM];
     for (unsigned i = 0; i < RANDOM; i++) {
-        struct operands operands = {.count = count};
-        struct dti_value a, b, product;
-        struct dti_outcome outcome;
-        for (unsigned k = 0; k < count; k++)
-            operands.code[k] = dti_vectors_random(5 + k, i) & mask;
-        if (count == 3 && i % 4 != 0) {
-            dti_decode(f, operands.code[0], &a);
-            dti_decode(f, operands.code[1], &b);
-            (void)dti_value_multiply(&product, &a, &b);
-            product.negative = !product.negative;
-            dti_encode(f, &product, &(struct dti_policy){.round = DTI_ROUND_NEAREST_EVEN}, 0,
-                       &outcome);
-            operands.code[2] = (outcome.code + i % 4 - 2) & mask;
-        }
-        put_operands(out, &operands);
+        made[i] = random_operands(&out->what->target, count, i);
+        if (!is_repeated(&made[i], made, i, codes))
+            put_operands(out, &made[i]);
     }
 }
 
@@ -185,7 +210,7 @@ bool dti_vectors_arith(struct dti_vectors_out *out)
     if (ok)
         put_product(out, &codes, count);
     if (ok && what->target.width > (count == 3 ? TINY : count == 2 ? NARROW : MOST_CODES))
-        put_random(out, count);
+        put_random(out, &codes, count);
     dti_vectors_codes_free(&codes);
     return ok;
 }

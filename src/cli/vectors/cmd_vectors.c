@@ -69,8 +69,10 @@ static enum dti_status open_file(const struct vectors_args *args, struct dti_com
     return dti_output_open(&ret->file, args->output, args->force, 0, reterr);
 }
 
+/* sink: NULL to check the pairs. */
 static enum dti_status write_pairs(const struct vectors_args *args, char **pairs, int count,
-                                   const struct dti_sink *sink, struct dti_error *reterr)
+                                   const struct dti_sink *sink, struct dti_command_context *cx,
+                                   struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     if (args->list)
@@ -87,6 +89,8 @@ static enum dti_status write_pairs(const struct vectors_args *args, char **pairs
         status = dti_vectors_read(&what, pairs[i], reterr);
         if (status == DTI_OK && sink)
             status = dti_vectors_write(&what, sink, reterr);
+        else if (status == DTI_OK && what.note)
+            dti_warn(cx, "%s", what.note);
     }
     return status;
 }
@@ -99,7 +103,7 @@ static enum dti_status to_file(const struct vectors_args *args, char **pairs, in
     enum dti_status status = open_file(args, cx, &to, reterr);
     if (status != DTI_OK)
         return status;
-    status = write_pairs(args, pairs, count, &sink, reterr);
+    status = write_pairs(args, pairs, count, &sink, cx, reterr);
     if (to.status != DTI_OK) {
         status = to.status;
         *reterr = to.error;
@@ -126,7 +130,7 @@ static enum dti_status check(const struct vectors_args *args, char **pairs, int 
                         "or --list");
     if (args->seed_given && !(args->round_given && args->round == DTI_ROUND_STOCHASTIC))
         return dti_fail(reterr, DTI_USAGE, "--seed needs --round stochastic");
-    return args->list ? DTI_OK : write_pairs(args, pairs, count, NULL, reterr);
+    return args->list ? DTI_OK : write_pairs(args, pairs, count, NULL, cx, reterr);
 }
 
 static enum dti_status run_vectors(const void *all_args, char **operands, int operand_count,
@@ -137,7 +141,7 @@ static enum dti_status run_vectors(const void *all_args, char **operands, int op
     if (status != DTI_OK)
         return status;
     return args->output ? to_file(args, operands, operand_count, cx, reterr)
-                        : write_pairs(args, operands, operand_count, &cx->sink, reterr);
+                        : write_pairs(args, operands, operand_count, &cx->sink, cx, reterr);
 }
 
 const struct dti_command dti_command_vectors = {
