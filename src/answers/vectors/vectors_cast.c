@@ -193,34 +193,6 @@ static void take_gap(void *context, const struct dti_format *target, uint64_t co
     dti_vectors_items_free(&codes);
 }
 
-/* A number that needs no rounding, or none that is random, and those far beyond. */
-static void take_own(struct stochastic *s)
-{
-    const struct dti_format *const source = &s->out->what->source;
-    struct dti_vectors_items codes = {.at = NULL};
-    uint64_t code;
-    for (int negative = 0; negative < 2; negative++) {
-        struct dti_value value;
-        struct dti_outcome outcome;
-        dti_value_set(&value, negative, 0, 0);
-        dti_encode(source, &value, &(struct dti_policy){.round = DTI_ROUND_ZERO}, 0, &outcome);
-        dti_vectors_items_code(&codes, source, outcome.code);
-        dti_value_set(&value, negative, 3, 0);
-        dti_encode(source, &value, &(struct dti_policy){.round = DTI_ROUND_ZERO}, 0, &outcome);
-        dti_vectors_items_code(&codes, source, outcome.code);
-        if (dti_code_inf(source, negative, &code))
-            dti_vectors_items_code(&codes, source, code);
-    }
-    if (dti_code_nan(source, &code))
-        dti_vectors_items_code(&codes, source, code);
-    if (dti_code_max(source, &code))
-        dti_vectors_items_code(&codes, source, code);
-    if (dti_code_lowest(source, &code))
-        dti_vectors_items_code(&codes, source, code);
-    put_index(s, &codes);
-    dti_vectors_items_free(&codes);
-}
-
 bool dti_vectors_stochastic(struct dti_vectors_out *out)
 {
     /* The second seed and index need all their bits: counters of more than 32 bits differ. */
@@ -240,7 +212,10 @@ bool dti_vectors_stochastic(struct dti_vectors_out *out)
             if (dti_format_is_signed(&what->target))
                 dti_vectors_numbers(&what->target, true, take_gap, &s);
         }
-        take_own(&s);
+        struct dti_vectors_items own = {.at = NULL};
+        dti_vectors_inputs_own(&own, &what->source);
+        put_index(&s, &own);
+        dti_vectors_items_free(&own);
     }
     return !s.failed;
 }

@@ -58,7 +58,7 @@ static void add_nans(struct dti_vectors_items *codes, const struct dti_format *s
     }
 }
 
-static void add_own(struct dti_vectors_items *codes, const struct dti_format *source)
+void dti_vectors_inputs_own(struct dti_vectors_items *codes, const struct dti_format *source)
 {
     uint64_t code;
     const uint64_t sign = dti_format_has_minus_zero(source) ? dti_format_sign_bit(source) : 0;
@@ -96,7 +96,7 @@ void dti_vectors_inputs(struct dti_vectors_items *ret, const struct dti_format *
         else if (code_below(source, &points.at[i].value, &code, &exact))
             dti_vectors_items_code(ret, source, code);
     }
-    add_own(ret, source);
+    dti_vectors_inputs_own(ret, source);
     ret->failed = ret->failed || points.failed;
     dti_vectors_items_free(&points);
     dti_vectors_items_sort(ret);

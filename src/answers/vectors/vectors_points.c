@@ -23,8 +23,8 @@ static void power_of_two(struct dti_value *ret, int64_t exponent)
     dti_value_set(ret, false, 1, exponent);
 }
 
-void dti_vectors_items_add(struct dti_vectors_items *items, const struct dti_value *value,
-                           uint64_t code, bool near)
+static void add(struct dti_vectors_items *items, const struct dti_value *value, uint64_t code,
+                bool near)
 {
     enum { FIRST = 1024 };
     if (items->failed)
@@ -46,7 +46,7 @@ void dti_vectors_items_code(struct dti_vectors_items *items, const struct dti_fo
 {
     struct dti_value value;
     dti_decode(format, code, &value);
-    dti_vectors_items_add(items, &value, code, false);
+    add(items, &value, code, false);
 }
 
 void dti_vectors_items_free(struct dti_vectors_items *items)
@@ -87,9 +87,9 @@ static void add_both(struct dti_vectors_items *points, const struct dti_value *v
 {
     struct dti_value negated = *value;
     negated.negative = !negated.negative;
-    dti_vectors_items_add(points, value, 0, near);
+    add(points, value, 0, near);
     if (value->kind != DTI_CLASS_ZERO)
-        dti_vectors_items_add(points, &negated, 0, near);
+        add(points, &negated, 0, near);
 }
 
 /* value + part x 2^shift, exactly. */
@@ -279,7 +279,7 @@ static void add_random(struct dti_vectors_items *points, const struct dti_format
         const uint64_t code = dti_vectors_random(0, i) & dti_low_bits(f->width);
         const uint64_t part = dti_vectors_random(1, i) >> 32;
         if (dti_vectors_between(f, code, part, &value))
-            dti_vectors_items_add(points, &value, 0, false);
+            add(points, &value, 0, false);
     }
 }
 

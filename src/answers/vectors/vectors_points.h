@@ -17,8 +17,6 @@ struct dti_vectors_items {
     size_t count, room;
     bool failed; /* memory ran out */
 };
-void dti_vectors_items_add(struct dti_vectors_items *items, const struct dti_value *value,
-                           uint64_t code, bool near);
 void dti_vectors_items_code(struct dti_vectors_items *items, const struct dti_format *format,
                             uint64_t code);
 /* Ascending by number, -0 before 0, NaNs last by code; each one once. */
@@ -38,6 +36,8 @@ void dti_vectors_points(struct dti_vectors_items *ret, const struct dti_format *
 /* The inputs of a cast: codes of the source, sorted. */
 void dti_vectors_inputs(struct dti_vectors_items *ret, const struct dti_format *source,
                         const struct dti_format *target);
+/* Adds what is special in the source: zeros, infinities, NaNs, its smallest and largest numbers. */
+void dti_vectors_inputs_own(struct dti_vectors_items *items, const struct dti_format *source);
 /* Adds the codes next to a number: the one below, it or the one above, and if it is a code the one
  * after it. */
 void dti_vectors_inputs_near(struct dti_vectors_items *items, const struct dti_format *source,
