@@ -47,7 +47,8 @@ class Published:
     above       the value that would follow the largest one if there were no limit
     """
 
-    def __init__(self, name, width, values, signed, above, ieee=None, minus_zero=None, one_digit=False):
+    def __init__(self, name, width, values, signed, above, ieee=None, minus_zero=None, one_digit=False,
+                 smallest_normal=0):
         self.name, self.width, self.signed, self.kind, self.posit = name, width, signed, "float", None
         self.values = values                        # code -> Fraction, or INF, MINUS_INF, NAN
         self.inf = {value: code for code, value in values.items() if value in (INF, MINUS_INF)}
@@ -65,6 +66,7 @@ class Published:
         magnitudes = {abs(values[code]): code for code in self.codes if code != TOO_LOW}
         self.odd = [value != 0 if one_digit else magnitudes[abs(value)] & 1 == 1 for value in exact]
         self.halfway = [exactly((low + high) / 2) for low, high in zip(exact, exact[1:])]
+        self.smallest_normal = smallest_normal
         self.above = exactly(above)
         self.overflow_at = exactly((exact[-1] + above) / 2)
         self.smallest = min(abs(value) for value in self.line if value)
@@ -76,6 +78,13 @@ class Published:
         at = bisect.bisect_left(self.line, value)
         assert self.line[at] == value, (self.name, value)
         return self.codes[at]
+
+    def kind_of(self, code):
+        """zero, subnormal, normal, inf or nan."""
+        value = self.values[code]
+        if value in (INF, MINUS_INF, NAN):
+            return value.lstrip("-")
+        return "zero" if value == 0 else "subnormal" if abs(value) < self.smallest_normal else "normal"
 
     def zero(self, negative):
         return self.minus_zero if negative and self.minus_zero is not None else 0
@@ -121,7 +130,8 @@ def float_format(name, exponent_bits, mantissa_bits, bias, family, signed=True):
     largest = max(value for value in values.values() if isinstance(value, Fraction))
     return Published(name, width, values, signed, largest + ulp_at(largest, mantissa_bits, 1 - bias),
                      (exponent_bits, mantissa_bits) if family == "ieee" else None,
-                     sign if signed and family != "fnuz" else None, mantissa_bits == 0)
+                     sign if signed and family != "fnuz" else None, mantissa_bits == 0,
+                     two_to(1 - bias))
 
 
 def ulp_at(value, mantissa_bits, lowest_exponent):
@@ -154,7 +164,8 @@ def p3109_format(name):
     values = signed_table(k, read, special) if signed else {
         code: special.get(code) or read(format(code, f"0{k}b")) for code in range(1 << k)}
     largest = max(value for value in values.values() if isinstance(value, Fraction))
-    return Published(name, k, values, signed, largest + ulp_at(largest, p - 1, 1 - bias))
+    return Published(name, k, values, signed, largest + ulp_at(largest, p - 1, 1 - bias),
+                     smallest_normal=two_to(1 - bias))
 
 
 def hifloat8():
@@ -167,7 +178,8 @@ def hifloat8():
                 return (1 + Fraction(int(mantissa, 2), 1 << len(mantissa))) * two_to(exponent)
         return two_to(int(bits, 2) - 23) if int(bits, 2) else Fraction(0)
     special = {0x80: NAN, 0x6f: INF, 0xef: MINUS_INF}
-    return Published("hif8", 8, signed_table(8, magnitude, special), True, magnitude("1101111"))
+    return Published("hif8", 8, signed_table(8, magnitude, special), True, magnitude("1101111"),
+                     smallest_normal=two_to(-15))
 
 
 def posit_value(width, code):
