@@ -138,7 +138,7 @@ def element_code(element, quotient, negative):
 def element_value(element, code):
     if element == "int8":
         return Fraction(of_code("int8", code).value, 64)
-    return published(element).values[code]
+    return Fraction(published(element).values[code])
 
 
 def is_minus(element, code):

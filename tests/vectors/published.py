@@ -8,6 +8,7 @@ neither the program nor the other models of the tests use this, and this uses no
 
 import bisect
 import functools
+import math
 import re
 from fractions import Fraction
 
@@ -16,6 +17,8 @@ INF, MINUS_INF, NAN = "inf", "-inf", "nan"
 
 def exactly(value):
     """A value as a Python float where that is exact, which compares as exactly as a Fraction and faster."""
+    if isinstance(value, float):
+        return value
     try:
         return float(value) if Fraction(float(value)) == value else value
     except OverflowError:
@@ -26,12 +29,21 @@ def two_to(power):
     return Fraction(2) ** power
 
 
+def scaled(count, power):
+    """count x 2^power exactly; count is a small integer."""
+    return math.ldexp(count, power) if -1000 < power < 950 else count * two_to(power)
+
+
+def is_number(value):
+    return not isinstance(value, str)
+
+
 def binary_value(exponent, mantissa, bias):
     """0.mantissa x 2^(1 - bias) or 1.mantissa x 2^(exponent - bias); both fields are texts of bits."""
-    fraction = Fraction(int(mantissa or "0", 2), 1 << len(mantissa))
+    fraction, length = int(mantissa or "0", 2), len(mantissa)
     if int(exponent, 2) == 0:
-        return fraction * two_to(1 - bias)
-    return (1 + fraction) * two_to(int(exponent, 2) - bias)
+        return scaled(fraction, 1 - bias - length)
+    return scaled((1 << length) + fraction, int(exponent, 2) - bias - length)
 
 
 TOO_HIGH, TOO_LOW = "too high", "too low"
@@ -50,12 +62,14 @@ class Published:
     def __init__(self, name, width, values, signed, above, ieee=None, minus_zero=None, one_digit=False,
                  smallest_normal=0):
         self.name, self.width, self.signed, self.kind, self.posit = name, width, signed, "float", None
-        self.values = values                        # code -> Fraction, or INF, MINUS_INF, NAN
+        self.values = values                        # code -> number, or INF, MINUS_INF, NAN as text
         self.inf = {value: code for code, value in values.items() if value in (INF, MINUS_INF)}
         self.nans = frozenset(code for code, value in values.items() if value == NAN)
         self.minus_zero, self.ieee = minus_zero, ieee
-        finite = [(value, code) for code, value in values.items()
-                  if isinstance(value, Fraction) and code != minus_zero]
+        finite = [(value, code) for code, value in values.items() if is_number(value) and code != minus_zero]
+        if not all(isinstance(value, float) for value, _ in finite):        # their sums would be rounded
+            finite = [(Fraction(value), code) for value, code in finite]
+            above = Fraction(above)
         self.has_zero = values.get(0) == 0
         if not signed:
             finite += [(-value, TOO_LOW) for value, _ in finite if value]
@@ -127,7 +141,7 @@ def float_format(name, exponent_bits, mantissa_bits, bias, family, signed=True):
         values.update({code | sign: opposite.get(value) or -value for code, value in list(values.items())})
     if family == "fnuz":
         values[sign] = NAN
-    largest = max(value for value in values.values() if isinstance(value, Fraction))
+    largest = max(value for value in values.values() if is_number(value))
     return Published(name, width, values, signed, largest + ulp_at(largest, mantissa_bits, 1 - bias),
                      (exponent_bits, mantissa_bits) if family == "ieee" else None,
                      sign if signed and family != "fnuz" else None, mantissa_bits == 0,
@@ -135,17 +149,17 @@ def float_format(name, exponent_bits, mantissa_bits, bias, family, signed=True):
 
 
 def ulp_at(value, mantissa_bits, lowest_exponent):
-    exponent = lowest_exponent
-    while two_to(exponent + 1) <= value:
-        exponent += 1
-    return two_to(exponent - mantissa_bits)
+    value = Fraction(value)
+    exponent = value.numerator.bit_length() - value.denominator.bit_length()     # floor(log2(value)), or one more
+    exponent -= two_to(exponent) > value
+    return scaled(1, max(exponent, lowest_exponent) - mantissa_bits)
 
 
 def scale_format(name):
     """OCP Microscaling 5.4.1: 2^(code - 127), 0xff is NaN."""
-    values = {code: two_to(code - 127) for code in range(255)}
+    values = {code: scaled(1, code - 127) for code in range(255)}
     values[255] = NAN
-    return Published(name, 8, values, False, two_to(128), one_digit=True)
+    return Published(name, 8, values, False, scaled(1, 128), one_digit=True)
 
 
 def p3109_format(name):
@@ -163,7 +177,7 @@ def p3109_format(name):
             special[(1 << k) - 2] = INF
     values = signed_table(k, read, special) if signed else {
         code: special.get(code) or read(format(code, f"0{k}b")) for code in range(1 << k)}
-    largest = max(value for value in values.values() if isinstance(value, Fraction))
+    largest = max(value for value in values.values() if is_number(value))
     return Published(name, k, values, signed, largest + ulp_at(largest, p - 1, 1 - bias),
                      smallest_normal=two_to(1 - bias))
 
@@ -175,8 +189,8 @@ def hifloat8():
             if bits.startswith(dot):
                 field, mantissa = bits[len(dot):len(dot) + width], bits[len(dot) + width:]
                 exponent = int("1" + field[1:], 2) * (-1 if field[0] == "1" else 1) if width else 0
-                return (1 + Fraction(int(mantissa, 2), 1 << len(mantissa))) * two_to(exponent)
-        return two_to(int(bits, 2) - 23) if int(bits, 2) else Fraction(0)
+                return scaled((1 << len(mantissa)) + int(mantissa, 2), exponent - len(mantissa))
+        return scaled(1, int(bits, 2) - 23) if int(bits, 2) else 0.0
     special = {0x80: NAN, 0x6f: INF, 0xef: MINUS_INF}
     return Published("hif8", 8, signed_table(8, magnitude, special), True, magnitude("1101111"),
                      smallest_normal=two_to(-15))
@@ -185,7 +199,7 @@ def hifloat8():
 def posit_value(width, code):
     """The standard's decoding of any width, so that wider posits give the points between narrower ones."""
     if code == 0:
-        return Fraction(0)
+        return 0.0
     if code >> width - 1:
         return -posit_value(width, -code % (1 << width))
     bits = format(code, f"0{width - 1}b")
@@ -193,7 +207,7 @@ def posit_value(width, code):
     power = run - 1 if bits[0] == "1" else -run
     tail = bits[run + 1:]
     exponent, fraction = tail[:2].ljust(2, "0"), tail[2:]
-    return (1 + Fraction(int(fraction or "0", 2), 1 << len(fraction))) * two_to(4 * power + int(exponent, 2))
+    return scaled((1 << len(fraction)) + int(fraction or "0", 2), 4 * power + int(exponent, 2) - len(fraction))
 
 
 def posit(name, width):
