@@ -4,6 +4,7 @@ and dtinfo-dtypes(7) state them: a block's scale by its rule, the codes, and the
 computes in fp32, each operation is one exact rational, rounded once.
 """
 
+import math
 import struct
 from fractions import Fraction
 
@@ -37,7 +38,13 @@ def ceil_log2(value):
 
 
 def fp32(value):
-    """The nearest fp32 number, ties to even; too large a magnitude is an infinity as a float."""
+    """The nearest fp32 number, ties to even; too large a magnitude is an infinity as a float. A float is exact before it,
+    so that the struct module rounds it once."""
+    if isinstance(value, float):
+        try:
+            return struct.unpack(">f", struct.pack(">f", value))[0]
+        except OverflowError:
+            return math.copysign(math.inf, value)
     value = Fraction(value)
     if value == 0:
         return value
@@ -110,14 +117,15 @@ def mx_exponent(amax, element, rule):
 
 
 def mx(block, name, rule):
+    """Products and quotients by powers of two are exact in fp64, which fp32's range leaves room for."""
     element = ELEMENTS[name]
     if not block.finite:
         return broken(block, element, 0xff)
     power = mx_exponent(block.amax, element, rule)
-    scale = two_to(power)
-    codes = [element_code(element, value / scale, x.negative) for value, x in zip(block.values, block.inputs)]
-    return power + 127, codes, [product_cell(element_value(element, code), scale, is_minus(element, code))
-                                for code in codes]
+    codes = [element_code(element, math.ldexp(x.value, -power), x.negative) for x in block.inputs]
+    values = [fp32_code(fp32(math.ldexp(element_value(element, code), power)), is_minus(element, code))
+              for code in codes]
+    return power + 127, codes, values
 
 
 def broken(block, element, scale):
@@ -137,8 +145,8 @@ def element_code(element, quotient, negative):
 
 def element_value(element, code):
     if element == "int8":
-        return Fraction(of_code("int8", code).value, 64)
-    return Fraction(published(element).values[code])
+        return of_code("int8", code).value / 64
+    return published(element).values[code]
 
 
 def is_minus(element, code):
@@ -146,14 +154,9 @@ def is_minus(element, code):
     return element != "int8" and code == table.minus_zero or element_value(element, code) < 0
 
 
-def product_cell(value, scale, negative):
-    """The fp32 code of a product, which has its sign where it is zero."""
-    return fp32_code(fp32(value * scale), negative)
-
-
-def nv_scale(amax, divisor, tensor_scale):
-    """amax / divisor / tensor scale, in fp32, stored in fp8_e4m3fn, clamped."""
-    wide = fp32(fp32(amax / divisor) / tensor_scale) if tensor_scale else Fraction(0)
+def nv_scale(amax, factor, tensor_scale):
+    """amax / 6 / tensor scale times 1, or 3/2 to make the largest magnitude 4, in fp32, stored in fp8_e4m3fn, clamped."""
+    wide = fp32(Fraction(fp32(fp32(amax / 6) / tensor_scale)) * factor)
     table = published("fp8_e4m3fn")
     code = table.largest if isinstance(wide, float) else stored(table, wide, "nearest-even", "saturate")
     return code, Fraction(table.values[code]), wide
@@ -166,15 +169,15 @@ def nv_codes(block, factor):
 
 
 def nv_values(codes, factor):
-    return [fp32(element_value("fp4_e2m1", code) * factor) for code in codes]
+    return [fp32(Fraction(element_value("fp4_e2m1", code)) * factor) for code in codes]
 
 
 def nvfp4(block, rule):
     if not block.finite:
         return broken(block, "fp4_e2m1", 0x7f)
     candidates = []
-    for divisor in (6, 4) if rule == "four-six" else (6,):
-        code, scale, wide = nv_scale(block.amax, divisor, block.tensor_scale)
+    for larger in (1, Fraction(3, 2)) if rule == "four-six" else (1,):
+        code, scale, wide = nv_scale(block.amax, larger, block.tensor_scale)
         factor = fp32(scale * block.tensor_scale)
         used = fp32(wide * block.tensor_scale) if rule == "unrounded" else factor
         codes = nv_codes(block, used)

@@ -12,6 +12,7 @@ from rounded import (MODES, NO_CODE, Root, beyond, code_or_limit, stored, stored
 
 OVERFLOWS = ("native", "saturate", "saturate-finite")
 NANS = ("quiet", "canonical")
+FAR = 6000
 
 
 class Number:
@@ -29,8 +30,9 @@ def of_text(text):
         return Number(bare, negative)
     if bare.startswith(("0x", "0X")):
         return Number("finite", negative, of_hexfloat(text))
-    value = Fraction(text)
-    return Number("finite", negative, value)
+    mantissa, _, power = text.lower().partition("e")
+    power = min(max(int(power or 0), -FAR), FAR)        # beyond every format, so that its value matters no more
+    return Number("finite", negative, Fraction(f"{mantissa}e{power}"))
 
 
 def of_hexfloat(text):

@@ -36,7 +36,12 @@ def with_neighbours(source, value):
 
 
 def ties(table):
-    """Each point where rounding to nearest changes: of a narrow format all, of others those at its boundaries."""
+    """Each point where rounding to nearest changes: of a narrow format all, of others those at its boundaries. Posits have
+    none beyond their range, nor at zero."""
+    if table.posit:
+        zero = table.line.index(0)
+        inner = table.halfway[:zero - 1] + table.halfway[zero + 1:]
+        return inner if table.width <= 8 else inner[len(inner) // 2 - 2:len(inner) // 2 + 2]
     if table.width <= 8:
         inner = [half for half, code in zip(table.halfway, table.codes) if code != "too low"]
     else:
@@ -132,7 +137,9 @@ def missing_from_block(file):
 
 
 def missing_from_arith(file):
-    outcomes = {"a special result": any(row["policy"] not in ("any", "native") for row in file.rows),
+    table = published(file.pair[1])
+    limited = is_integer(table) or not table.nans
+    outcomes = {"a special result": limited or any(row["policy"] != "any" for row in file.rows),
                 "directions that differ": any(row["up"] != row["down"] for row in file.rows)}
     return [text for text, there in outcomes.items() if not there]
 
