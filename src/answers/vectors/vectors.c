@@ -15,6 +15,17 @@ static const char *const operation_names[] = {
 #undef ROW
 };
 
+static const char *const kind_names[] = {[DTI_VECTORS_CAST] = "cast",
+                                         [DTI_VECTORS_STOCHASTIC] = "stochastic",
+                                         [DTI_VECTORS_DECODE] = "decode",
+                                         [DTI_VECTORS_BLOCK] = "block",
+                                         [DTI_VECTORS_ARITH] = "arith"};
+
+const char *dti_vectors_kind_name(enum dti_vectors_kind kind)
+{
+    return kind_names[kind];
+}
+
 const char *dti_vectors_operation_name(enum dti_vectors_operation operation)
 {
     return operation_names[operation];
@@ -57,10 +68,6 @@ static enum dti_status read_block(struct dti_vectors *ret, const char *source,
     if (ret->from_text || ret->source.id != DTI_FP32)
         return dti_fail_word(reterr, DTI_USAGE, source, strlen(source),
                              "blocks are made of fp32; use fp32:%s", ret->block->name);
-    if (ret->round_given || ret->overflow_given || ret->nan_given)
-        return dti_fail(reterr, DTI_USAGE,
-                        "%s has rules of its own; leave out --round, --overflow and --nan",
-                        ret->block->name);
     return DTI_OK;
 }
 
@@ -109,32 +116,11 @@ enum dti_status dti_vectors_read(struct dti_vectors *ret, const char *pair,
                              DTI_QUOTED(pair, strlen(pair)));
     memcpy(source, pair, length);
     source[length] = '\0';
-    const enum dti_status status = read_kind(ret, source, colon + 1, reterr);
-    if (status != DTI_OK)
-        return status;
-    const bool float_wraps = ret->overflow_given && ret->policy.overflow == DTI_OVERFLOW_WRAP &&
-                             ret->kind != DTI_VECTORS_DECODE && dti_format_is_float(&ret->target);
-    if (float_wraps && ret->kind != DTI_VECTORS_BLOCK)
-        return dti_fail(reterr, DTI_USAGE,
-                        "--overflow wrap is for integer dtypes; %s is a float: use saturate",
-                        ret->target.name);
-    if (!ret->round_given || ret->policy.round != DTI_ROUND_STOCHASTIC)
-        return DTI_OK;
-    if (ret->kind != DTI_VECTORS_CAST || ret->from_text)
-        return dti_fail_word(reterr, DTI_USAGE, pair, strlen(pair),
-                             "--round stochastic is for casts between dtypes; %s is none",
-                             DTI_QUOTED(pair, strlen(pair)));
-    ret->kind = DTI_VECTORS_STOCHASTIC;
-    return DTI_OK;
+    return read_kind(ret, source, colon + 1, reterr);
 }
 
 static void put_title(struct dti_vectors_out *out)
 {
-    static const char *const kinds[] = {[DTI_VECTORS_CAST] = "cast",
-                                        [DTI_VECTORS_STOCHASTIC] = "stochastic",
-                                        [DTI_VECTORS_DECODE] = "decode",
-                                        [DTI_VECTORS_BLOCK] = "block",
-                                        [DTI_VECTORS_ARITH] = "arith"};
     const struct dti_vectors *const what = out->what;
     const char *first = "";
     if (what->kind == DTI_VECTORS_ARITH)
@@ -142,7 +128,7 @@ static void put_title(struct dti_vectors_out *out)
     else if (what->kind != DTI_VECTORS_DECODE)
         first = what->from_text ? "text" : what->source.name;
     dti_buffer_print(&out->text, "# dtinfo vectors %d\n# %s%s%s %s", DTI_VECTORS_VERSION,
-                     kinds[what->kind], first[0] ? " " : "", first,
+                     kind_names[what->kind], first[0] ? " " : "", first,
                      what->kind == DTI_VECTORS_BLOCK ? what->block->name : what->target.name);
     dti_vectors_end_line(out);
 }
@@ -175,18 +161,6 @@ enum dti_status dti_vectors_write(const struct dti_vectors *what, const struct d
     return finish(&out, writers[what->kind](&out), reterr);
 }
 
-/* The published set. */
-
-static void put_file(struct dti_vectors_out *out, const char *folder, const char *first,
-                     const char *second)
-{
-    const bool decode = strcmp(folder, "decode") == 0;
-    dti_buffer_print(&out->text, "%s/%s%s%s.tsv\t%s%s:%s", folder, first, decode ? "" : "-",
-                     decode ? "" : second,
-                     strcmp(folder, "stochastic") == 0 ? "--round stochastic " : "", first, second);
-    dti_vectors_end_line(out);
-}
-
 /* Formats whose arithmetic is in the set: those with hardware, and the narrowest. */
 static bool has_arithmetic(enum dti_dtype id)
 {
@@ -201,32 +175,29 @@ static bool has_arithmetic(enum dti_dtype id)
     return false;
 }
 
-static void list_target(struct dti_vectors_out *out, const struct dti_format *f)
+static void each_of(const struct dti_format *f, dti_vectors_each_fn *each, void *context)
 {
     static const char *const sources[] = {"fp64", "fp32", "fp16", "bf16", "int64", "text"};
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         if (strcmp(sources[i], f->name) != 0)
-            put_file(out, "cast", sources[i], f->name);
+            each(context, DTI_VECTORS_CAST, sources[i], f->name);
     }
-    put_file(out, "decode", f->name, "text");
+    each(context, DTI_VECTORS_DECODE, f->name, "text");
     for (size_t i = 0; i < 2 && dti_format_is_float(f); i++) {
         if (f->specials != DTI_SPECIALS_POSIT)
-            put_file(out, "stochastic", sources[i], f->name);
+            each(context, DTI_VECTORS_STOCHASTIC, sources[i], f->name);
     }
     for (unsigned i = 0; i < DTI_VECTORS_OPERATION_COUNT && has_arithmetic(f->id); i++)
-        put_file(out, "arith", operation_names[i], f->name);
+        each(context, DTI_VECTORS_ARITH, operation_names[i], f->name);
 }
 
-enum dti_status dti_vectors_list(const struct dti_sink *sink, struct dti_error *reterr)
+void dti_vectors_each(dti_vectors_each_fn *each, void *context)
 {
-    struct dti_vectors_out out = {.sink = sink};
-    dti_buffer_init(&out.text);
     for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++) {
         const struct dti_format *const f = dti_format_get((enum dti_dtype)id);
         if (f->kind != DTI_KIND_COMPLEX && f->width <= DECODED)
-            list_target(&out, f);
+            each_of(f, each, context);
     }
     for (size_t i = 0; i < dti_block_format_count; i++)
-        put_file(&out, "block", "fp32", dti_block_formats[i].name);
-    return finish(&out, true, reterr);
+        each(context, DTI_VECTORS_BLOCK, "fp32", dti_block_formats[i].name);
 }

@@ -47,9 +47,8 @@ struct dti_vectors {
     struct dti_policy policy;
 };
 
-/* Reads a pair, "SOURCE:TARGET". ret->policy and what was given of it must be filled: stochastic
- * rounding is a kind. Fails with DTI_USAGE if it is none, or if a policy does not belong to it, and
- * as dti_format_lookup() does. */
+/* Reads a pair, "SOURCE:TARGET", and leaves the policy as it is; a cast may become STOCHASTIC.
+ * Fails with DTI_USAGE if it is none, and as dti_format_lookup() does. */
 enum dti_status dti_vectors_read(struct dti_vectors *ret, const char *pair,
                                  struct dti_error *reterr);
 
@@ -58,11 +57,12 @@ enum dti_status dti_vectors_read(struct dti_vectors *ret, const char *pair,
 enum dti_status dti_vectors_write(const struct dti_vectors *what, const struct dti_sink *sink,
                                   struct dti_error *reterr);
 
-/* Writes the list of the published set, a file a line: its path, a tab, and the words after
- * "dtinfo vectors" that make it. Fails the same way. */
-enum dti_status dti_vectors_list(const struct dti_sink *sink, struct dti_error *reterr);
+/* Calls each() for every pair of the published set. */
+typedef void dti_vectors_each_fn(void *context, enum dti_vectors_kind kind, const char *source,
+                                 const char *target);
+void dti_vectors_each(dti_vectors_each_fn *each, void *context);
 
-/* "add". */
-const char *dti_vectors_operation_name(enum dti_vectors_operation operation);
+const char *dti_vectors_kind_name(enum dti_vectors_kind kind);                /* "cast" */
+const char *dti_vectors_operation_name(enum dti_vectors_operation operation); /* "add" */
 
 #endif

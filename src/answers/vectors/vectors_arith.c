@@ -62,7 +62,7 @@ static void put_operands(struct dti_vectors_out *out, const struct operands *ope
 }
 
 /* Codes for all operands: every one, or those that the pairs of wide formats are made of. */
-static bool choose_codes(struct dti_vectors_codes *codes, const struct dti_format *f,
+static bool choose_codes(struct dti_vectors_items *codes, const struct dti_format *f,
                          unsigned operands)
 {
     enum { RANDOM = 12, TRIPLE_RANDOM = 4 };
@@ -70,11 +70,11 @@ static bool choose_codes(struct dti_vectors_codes *codes, const struct dti_forma
         uint64_t significand;
         int exponent;
     } numbers[] = {{1, 0}, {3, -1}, {3, 0}, {1, -1}, {1, 1}, {7, 0}};
-    *codes = (struct dti_vectors_codes){.at = NULL};
+    *codes = (struct dti_vectors_items){.at = NULL};
     const unsigned every = operands == 1 ? MOST_CODES : operands == 2 ? NARROW : TINY;
     if (f->width <= every) {
         for (uint64_t code = 0; code <= dti_low_bits(f->width); code++)
-            dti_vectors_codes_add(codes, code);
+            dti_vectors_items_code(codes, f, code);
         return !codes->failed;
     }
     uint64_t code;
@@ -84,30 +84,30 @@ static bool choose_codes(struct dti_vectors_codes *codes, const struct dti_forma
             struct dti_outcome outcome;
             dti_value_set(&value, negative, numbers[i].significand, numbers[i].exponent);
             dti_encode(f, &value, &(struct dti_policy){.round = DTI_ROUND_ZERO}, 0, &outcome);
-            dti_vectors_codes_add(codes, outcome.code);
+            dti_vectors_items_code(codes, f, outcome.code);
             if (i == 0 && dti_code_next(f, outcome.code, true, &code))
-                dti_vectors_codes_add(codes, code);
+                dti_vectors_items_code(codes, f, code);
             if (i == 0 && dti_code_next(f, outcome.code, false, &code))
-                dti_vectors_codes_add(codes, code);
+                dti_vectors_items_code(codes, f, code);
         }
         const uint64_t sign = negative ? dti_format_sign_bit(f) : 0;
         if (dti_code_smallest_subnormal(f, &code))
-            dti_vectors_codes_add(codes, code | sign);
+            dti_vectors_items_code(codes, f, code | sign);
         if (dti_code_smallest_normal(f, &code)) {
-            dti_vectors_codes_add(codes, code | sign);
-            dti_vectors_codes_add(codes, (code - 1) | sign);
+            dti_vectors_items_code(codes, f, code | sign);
+            dti_vectors_items_code(codes, f, (code - 1) | sign);
         }
-        dti_vectors_codes_add(codes, sign); /* zero, or NaN */
+        dti_vectors_items_code(codes, f, sign); /* zero, or NaN */
         if (dti_code_inf(f, negative, &code))
-            dti_vectors_codes_add(codes, code);
+            dti_vectors_items_code(codes, f, code);
         if (negative ? dti_code_lowest(f, &code) : dti_code_max(f, &code))
-            dti_vectors_codes_add(codes, code);
+            dti_vectors_items_code(codes, f, code);
     }
     if (dti_code_nan(f, &code))
-        dti_vectors_codes_add(codes, code);
+        dti_vectors_items_code(codes, f, code);
     for (unsigned i = 0; i < (operands == 3 ? TRIPLE_RANDOM : RANDOM); i++)
-        dti_vectors_codes_add(codes, dti_vectors_random(4, i) & dti_low_bits(f->width));
-    dti_vectors_codes_sort(codes, f);
+        dti_vectors_items_code(codes, f, dti_vectors_random(4, i) & dti_low_bits(f->width));
+    dti_vectors_items_sort(codes);
     return !codes->failed;
 }
 
@@ -127,7 +127,7 @@ static bool is_swapped(enum dti_vectors_operation operation, const struct dti_fo
 }
 
 /* Every combination of chosen codes. */
-static void put_product(struct dti_vectors_out *out, const struct dti_vectors_codes *codes,
+static void put_product(struct dti_vectors_out *out, const struct dti_vectors_items *codes,
                         unsigned count)
 {
     uint64_t total = 1;
@@ -137,7 +137,7 @@ static void put_product(struct dti_vectors_out *out, const struct dti_vectors_co
         struct operands operands = {.count = count};
         uint64_t rest = at;
         for (unsigned i = count; i-- > 0; rest /= codes->count)
-            operands.code[i] = codes->at[rest % codes->count];
+            operands.code[i] = codes->at[rest % codes->count].code;
         if (!is_swapped(out->what->operation, &out->what->target, &operands))
             put_operands(out, &operands);
     }
@@ -145,27 +145,52 @@ static void put_product(struct dti_vectors_out *out, const struct dti_vectors_co
 
 /* Random operands; for fma, c is often the rounded -a x b, or close to it, so that the low bits of
  * the product remain. */
-static void put_random(struct dti_vectors_out *out, unsigned count)
+static struct operands random_operands(const struct dti_format *f, unsigned count, unsigned index)
 {
-    enum { RANDOM = 2048 };
-    const struct dti_format *const f = &out->what->target;
     const uint64_t mask = dti_low_bits(f->width);
+    struct operands ret = {.count = count};
+    struct dti_value a, b, product;
+    struct dti_outcome outcome;
+    for (unsigned k = 0; k < count; k++)
+        ret.code[k] = dti_vectors_random(5 + k, index) & mask;
+    if (count < 3 || index % 4 == 0)
+        return ret;
+    dti_decode(f, ret.code[0], &a);
+    dti_decode(f, ret.code[1], &b);
+    (void)dti_value_multiply(&product, &a, &b);
+    product.negative = !product.negative;
+    dti_encode(f, &product, &(struct dti_policy){.round = DTI_ROUND_NEAREST_EVEN}, 0, &outcome);
+    ret.code[2] = (outcome.code + index % 4 - 2) & mask;
+    return ret;
+}
+
+/* Whether operands are among those of put_product(), or of the `count` before them. */
+static bool is_repeated(const struct operands *operands, const struct operands *before,
+                        unsigned count, const struct dti_vectors_items *codes)
+{
+    unsigned chosen = 0;
+    for (unsigned k = 0; k < operands->count; k++) {
+        size_t i = 0;
+        while (i < codes->count && codes->at[i].code != operands->code[k])
+            i++;
+        chosen += i < codes->count;
+    }
+    for (unsigned i = 0; i < count && chosen < operands->count; i++) {
+        if (memcmp(before[i].code, operands->code, sizeof operands->code) == 0)
+            return true;
+    }
+    return chosen == operands->count;
+}
+
+static void put_random(struct dti_vectors_out *out, const struct dti_vectors_items *codes,
+                       unsigned count)
+{
+    enum { RANDOM = 1024 };
+    struct operands made[RANDOM];
     for (unsigned i = 0; i < RANDOM; i++) {
-        struct operands operands = {.count = count};
-        struct dti_value a, b, product;
-        struct dti_outcome outcome;
-        for (unsigned k = 0; k < count; k++)
-            operands.code[k] = dti_vectors_random(5 + k, i) & mask;
-        if (count == 3 && i % 4 != 0) {
-            dti_decode(f, operands.code[0], &a);
-            dti_decode(f, operands.code[1], &b);
-            (void)dti_value_multiply(&product, &a, &b);
-            product.negative = !product.negative;
-            dti_encode(f, &product, &(struct dti_policy){.round = DTI_ROUND_NEAREST_EVEN}, 0,
-                       &outcome);
-            operands.code[2] = (outcome.code + i % 4 - 2) & mask;
-        }
-        put_operands(out, &operands);
+        made[i] = random_operands(&out->what->target, count, i);
+        if (!is_repeated(&made[i], made, i, codes))
+            put_operands(out, &made[i]);
     }
 }
 
@@ -178,15 +203,15 @@ bool dti_vectors_arith(struct dti_vectors_out *out)
     };
     const struct dti_vectors *const what = out->what;
     const unsigned count = counts[what->operation];
-    struct dti_vectors_codes codes;
+    struct dti_vectors_items codes;
     dti_buffer_puts(&out->text, count == 1 ? "a\t" : count == 2 ? "a\tb\t" : "a\tb\tc\t");
     dti_vectors_mode_heads(out);
     const bool ok = choose_codes(&codes, &what->target, count);
     if (ok)
         put_product(out, &codes, count);
     if (ok && what->target.width > (count == 3 ? TINY : count == 2 ? NARROW : MOST_CODES))
-        put_random(out, count);
-    dti_vectors_codes_free(&codes);
+        put_random(out, &codes, count);
+    dti_vectors_items_free(&codes);
     return ok;
 }
 

@@ -10,12 +10,12 @@
 enum { LENGTH = DTI_BLOCK_LENGTH_MAX, EXPONENT_AT = 23, RANDOM_BLOCKS = 48 };
 
 #define RULE(id, name, help) {(name), (id)},
-struct rule {
+struct vectors_rule {
     const char *name;
     int value;
 };
-static const struct rule mx_rules[] = {DTI_QUANT_MX_SCALES(RULE)};
-static const struct rule nv_rules[] = {DTI_QUANT_NV_SCALES(RULE)};
+static const struct vectors_rule mx_rules[] = {DTI_QUANT_MX_SCALES(RULE)};
+static const struct vectors_rule nv_rules[] = {DTI_QUANT_NV_SCALES(RULE)};
 
 /* fp32's code of 1.f x 2^exponent, with a sign: random bits and an exponent. */
 static uint32_t number(uint64_t random, int exponent)

@@ -67,7 +67,7 @@ static bool put_digits(struct dti_vectors_out *out, struct dti_buffer *text, boo
 }
 
 /* A number, and two texts so close to it that fp64 cannot tell them from it. */
-static bool put_near(struct dti_vectors_out *out, const struct dti_vectors_point *point,
+static bool put_near(struct dti_vectors_out *out, const struct dti_vectors_item *point,
                      struct dti_buffer *digits, struct dti_buffer *text)
 {
     enum { LEAST_DIGITS = 21 };
@@ -104,11 +104,11 @@ static bool cast_text(struct dti_vectors_out *out)
                                         "-1e400", "1e-400",  "-1e-400",    "1e999",       "-1e999",
                                         "1e-999", "-1e-999", "9e99999999", "9e-99999999", "inf",
                                         "-inf",   "nan",     "-nan"};
-    struct dti_vectors_points points;
+    struct dti_vectors_items points;
     struct dti_buffer digits, text;
     dti_buffer_init(&digits);
     dti_buffer_init(&text);
-    dti_vectors_points_of(&points, &out->what->target, INTEGERS);
+    dti_vectors_points(&points, &out->what->target, INTEGERS);
     bool ok = !points.failed;
     for (size_t i = 0; i < points.count && ok; i++)
         ok = put_near(out, &points.at[i], &digits, &text);
@@ -118,7 +118,7 @@ static bool cast_text(struct dti_vectors_out *out)
         dti_buffer_append(&text, "\t", 1);
         ok = put_text(out, &text);
     }
-    dti_vectors_points_free(&points);
+    dti_vectors_items_free(&points);
     dti_buffer_free(&digits);
     dti_buffer_free(&text);
     return ok;
@@ -131,18 +131,16 @@ bool dti_vectors_cast(struct dti_vectors_out *out)
     dti_vectors_mode_heads(out);
     if (what->from_text)
         return cast_text(out);
-    struct dti_vectors_codes codes;
-    dti_vectors_codes_of(&codes, &what->source, &what->target);
+    struct dti_vectors_items codes;
+    dti_vectors_inputs(&codes, &what->source, &what->target);
     const bool ok = !codes.failed;
     for (size_t i = 0; i < codes.count && ok; i++) {
         char input[DTI_TEXT_SIZE + 1];
-        struct dti_value value;
-        const size_t length = dti_spell_code(input, codes.at[i], what->source.width);
+        const size_t length = dti_spell_code(input, codes.at[i].code, what->source.width);
         memcpy(input + length, "\t", 2);
-        dti_decode(&what->source, codes.at[i], &value);
-        put_cast(out, input, &value, NULL);
+        put_cast(out, input, &codes.at[i].value, NULL);
     }
-    dti_vectors_codes_free(&codes);
+    dti_vectors_items_free(&codes);
     return ok;
 }
 
@@ -154,18 +152,16 @@ struct stochastic {
     bool failed;
 };
 
-static void put_stochastic(const struct stochastic *s, uint64_t code)
+static void put_stochastic(const struct stochastic *s, const struct dti_vectors_item *input)
 {
     const struct dti_vectors *const what = s->out->what;
     struct dti_buffer *const text = &s->out->text;
-    struct dti_value value;
     struct dti_outcome outcome;
-    dti_decode(&what->source, code, &value);
-    dti_encode(&what->target, &value, &s->policy, s->index, &outcome);
+    dti_encode(&what->target, &input->value, &s->policy, s->index, &outcome);
     dti_buffer_print(text, "%llu\t%llu\t0x%08lx\t", (unsigned long long)s->policy.seed,
                      (unsigned long long)s->index,
                      (unsigned long)dti_random_bits(s->policy.seed, 0, s->index));
-    dti_vectors_code(s->out, &what->source, code);
+    dti_vectors_code(s->out, &what->source, input->code);
     dti_buffer_append(text, "\t", 1);
     if ((outcome.flags & DTI_FLAG_NO_NAN) && s->policy.overflow == DTI_OVERFLOW_NATIVE)
         dti_buffer_append(text, "-", 1);
@@ -174,11 +170,11 @@ static void put_stochastic(const struct stochastic *s, uint64_t code)
     dti_vectors_end_line(s->out);
 }
 
-static void put_index(struct stochastic *s, struct dti_vectors_codes *codes)
+static void put_index(struct stochastic *s, struct dti_vectors_items *codes)
 {
-    dti_vectors_codes_sort(codes, &s->out->what->source);
+    dti_vectors_items_sort(codes);
     for (size_t i = 0; i < codes->count && !codes->failed; i++)
-        put_stochastic(s, codes->at[i]);
+        put_stochastic(s, &codes->at[i]);
     s->failed = s->failed || codes->failed;
     codes->count = 0;
     s->index++;
@@ -188,41 +184,13 @@ static void take_gap(void *context, const struct dti_format *target, uint64_t co
 {
     struct stochastic *const s = context;
     const uint64_t decides = (UINT64_C(1) << 32) - dti_random_bits(s->policy.seed, 0, s->index);
-    struct dti_vectors_codes codes = {.at = NULL};
+    struct dti_vectors_items codes = {.at = NULL};
     struct dti_value value;
     if (!dti_vectors_between(target, code, decides, &value))
         return;
-    dti_vectors_codes_near(&codes, &s->out->what->source, &value);
+    dti_vectors_inputs_near(&codes, &s->out->what->source, &value);
     put_index(s, &codes);
-    dti_vectors_codes_free(&codes);
-}
-
-/* A number that needs no rounding, or none that is random, and those far beyond. */
-static void take_own(struct stochastic *s)
-{
-    const struct dti_format *const source = &s->out->what->source;
-    struct dti_vectors_codes codes = {.at = NULL};
-    uint64_t code;
-    for (int negative = 0; negative < 2; negative++) {
-        struct dti_value value;
-        struct dti_outcome outcome;
-        dti_value_set(&value, negative, 0, 0);
-        dti_encode(source, &value, &(struct dti_policy){.round = DTI_ROUND_ZERO}, 0, &outcome);
-        dti_vectors_codes_add(&codes, outcome.code);
-        dti_value_set(&value, negative, 3, 0);
-        dti_encode(source, &value, &(struct dti_policy){.round = DTI_ROUND_ZERO}, 0, &outcome);
-        dti_vectors_codes_add(&codes, outcome.code);
-        if (dti_code_inf(source, negative, &code))
-            dti_vectors_codes_add(&codes, code);
-    }
-    if (dti_code_nan(source, &code))
-        dti_vectors_codes_add(&codes, code);
-    if (dti_code_max(source, &code))
-        dti_vectors_codes_add(&codes, code);
-    if (dti_code_lowest(source, &code))
-        dti_vectors_codes_add(&codes, code);
-    put_index(s, &codes);
-    dti_vectors_codes_free(&codes);
+    dti_vectors_items_free(&codes);
 }
 
 bool dti_vectors_stochastic(struct dti_vectors_out *out)
@@ -244,7 +212,10 @@ bool dti_vectors_stochastic(struct dti_vectors_out *out)
             if (dti_format_is_signed(&what->target))
                 dti_vectors_numbers(&what->target, true, take_gap, &s);
         }
-        take_own(&s);
+        struct dti_vectors_items own = {.at = NULL};
+        dti_vectors_inputs_own(&own, &what->source);
+        put_index(&s, &own);
+        dti_vectors_items_free(&own);
     }
     return !s.failed;
 }

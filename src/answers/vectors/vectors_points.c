@@ -23,30 +23,73 @@ static void power_of_two(struct dti_value *ret, int64_t exponent)
     dti_value_set(ret, false, 1, exponent);
 }
 
-static void add(struct dti_vectors_points *points, const struct dti_value *value, bool near)
+static void add(struct dti_vectors_items *items, const struct dti_value *value, uint64_t code,
+                bool near)
 {
-    if (points->failed)
+    enum { FIRST = 1024 };
+    if (items->failed)
         return;
-    if (points->count == points->room) {
-        const size_t room = points->room ? 2 * points->room : 1024;
-        struct dti_vectors_point *const more = dti_realloc(points->at, room * sizeof *more);
-        if (!more) {
-            points->failed = true;
+    if (items->count == items->room) {
+        const size_t room = items->room ? 2 * items->room : FIRST;
+        struct dti_vectors_item *const more = dti_realloc(items->at, room * sizeof *more);
+        items->failed = !more;
+        if (!more)
             return;
-        }
-        points->at = more;
-        points->room = room;
+        items->at = more;
+        items->room = room;
     }
-    points->at[points->count++] = (struct dti_vectors_point){*value, near};
+    items->at[items->count++] = (struct dti_vectors_item){*value, code, near};
 }
 
-static void add_both(struct dti_vectors_points *points, const struct dti_value *value, bool near)
+void dti_vectors_items_code(struct dti_vectors_items *items, const struct dti_format *format,
+                            uint64_t code)
+{
+    struct dti_value value;
+    dti_decode(format, code, &value);
+    add(items, &value, code, false);
+}
+
+void dti_vectors_items_free(struct dti_vectors_items *items)
+{
+    dti_free(items->at);
+}
+
+static int in_order(const void *a_, const void *b_)
+{
+    const struct dti_vectors_item *const a = a_, *const b = b_;
+    const bool a_nan = a->value.kind == DTI_CLASS_NAN, b_nan = b->value.kind == DTI_CLASS_NAN;
+    if (a_nan != b_nan)
+        return a_nan ? 1 : -1;
+    const int order = a_nan ? 0 : dti_value_compare(&a->value, &b->value);
+    if (order != 0)
+        return order;
+    if (a->value.negative != b->value.negative)
+        return a->value.negative ? -1 : 1;
+    return a->code < b->code ? -1 : a->code > b->code;
+}
+
+void dti_vectors_items_sort(struct dti_vectors_items *items)
+{
+    size_t kept = 0;
+    if (items->failed || items->count == 0)
+        return;
+    qsort(items->at, items->count, sizeof *items->at, in_order);
+    for (size_t i = 1; i < items->count; i++) {
+        if (in_order(&items->at[kept], &items->at[i]) == 0)
+            items->at[kept].near = items->at[kept].near || items->at[i].near;
+        else
+            items->at[++kept] = items->at[i];
+    }
+    items->count = kept + 1;
+}
+
+static void add_both(struct dti_vectors_items *points, const struct dti_value *value, bool near)
 {
     struct dti_value negated = *value;
     negated.negative = !negated.negative;
-    add(points, value, near);
+    add(points, value, 0, near);
     if (value->kind != DTI_CLASS_ZERO)
-        add(points, &negated, near);
+        add(points, &negated, 0, near);
 }
 
 /* value + part x 2^shift, exactly. */
@@ -143,7 +186,7 @@ void dti_vectors_numbers(const struct dti_format *f, bool negative, dti_vectors_
  * which is a tie of posits. */
 static void take_points(void *context, const struct dti_format *f, uint64_t code)
 {
-    struct dti_vectors_points *const points = context;
+    struct dti_vectors_items *const points = context;
     struct dti_value a, b, value;
     if (!neighbours(f, code, &a, &b))
         return;
@@ -158,7 +201,7 @@ static void take_points(void *context, const struct dti_format *f, uint64_t code
 }
 
 /* Beyond the largest and the lowest number, and far beyond. */
-static void add_limits(struct dti_vectors_points *points, const struct dti_format *f)
+static void add_limits(struct dti_vectors_items *points, const struct dti_format *f)
 {
     static const unsigned halves[] = {3, 4, 6, 8, 16};
     uint64_t code = 0;
@@ -179,7 +222,7 @@ static void add_limits(struct dti_vectors_points *points, const struct dti_forma
     }
 }
 
-static void add_smallest(struct dti_vectors_points *points, const struct dti_format *f)
+static void add_smallest(struct dti_vectors_items *points, const struct dti_format *f)
 {
     uint64_t code = 1;
     struct dti_value least, value;
@@ -195,7 +238,7 @@ static void add_smallest(struct dti_vectors_points *points, const struct dti_for
 }
 
 /* The largest numbers of all narrow formats, and where each of them overflows. */
-static void add_others(struct dti_vectors_points *points)
+static void add_others(struct dti_vectors_items *points)
 {
     for (unsigned id = 0; id < DTI_DTYPE_COUNT; id++) {
         const struct dti_format *const f = dti_format_get((enum dti_dtype)id);
@@ -212,7 +255,7 @@ static void add_others(struct dti_vectors_points *points)
     }
 }
 
-static void add_integers(struct dti_vectors_points *points, unsigned most)
+static void add_integers(struct dti_vectors_items *points, unsigned most)
 {
     for (unsigned k = 0; k <= most; k++) {
         for (int offset = -1; offset <= 1; offset++) {
@@ -228,7 +271,7 @@ static void add_integers(struct dti_vectors_points *points, unsigned most)
     }
 }
 
-static void add_random(struct dti_vectors_points *points, const struct dti_format *f)
+static void add_random(struct dti_vectors_items *points, const struct dti_format *f)
 {
     const unsigned count = f->width > NARROW ? RANDOM_MANY : RANDOM_FEW;
     for (unsigned i = 0; i < count; i++) {
@@ -236,40 +279,19 @@ static void add_random(struct dti_vectors_points *points, const struct dti_forma
         const uint64_t code = dti_vectors_random(0, i) & dti_low_bits(f->width);
         const uint64_t part = dti_vectors_random(1, i) >> 32;
         if (dti_vectors_between(f, code, part, &value))
-            add(points, &value, false);
+            add(points, &value, 0, false);
     }
 }
 
-static int by_value(const void *a_, const void *b_)
+void dti_vectors_points(struct dti_vectors_items *ret, const struct dti_format *target,
+                        unsigned integers)
 {
-    const struct dti_vectors_point *const a = a_, *const b = b_;
-    return dti_value_compare(&a->value, &b->value);
-}
-
-void dti_vectors_points_of(struct dti_vectors_points *ret, const struct dti_format *target,
-                           unsigned integers)
-{
-    *ret = (struct dti_vectors_points){.at = NULL};
+    *ret = (struct dti_vectors_items){.at = NULL};
     dti_vectors_numbers(target, false, take_points, ret);
     add_limits(ret, target);
     add_smallest(ret, target);
     add_others(ret);
     add_integers(ret, integers);
     add_random(ret, target);
-    if (ret->failed)
-        return;
-    qsort(ret->at, ret->count, sizeof *ret->at, by_value);
-    size_t kept = 0;
-    for (size_t i = 1; i < ret->count; i++) {
-        if (by_value(&ret->at[kept], &ret->at[i]) == 0)
-            ret->at[kept].near = ret->at[kept].near || ret->at[i].near;
-        else
-            ret->at[++kept] = ret->at[i];
-    }
-    ret->count = kept + 1;
-}
-
-void dti_vectors_points_free(struct dti_vectors_points *points)
-{
-    dti_free(points->at);
+    dti_vectors_items_sort(ret);
 }

@@ -6,16 +6,22 @@
 
 #include "core/value.h"
 
-/* A number. near: its neighbours are inputs, too. */
-struct dti_vectors_point {
+/* Numbers, or codes of one format with their numbers. near: the neighbours are inputs, too. */
+struct dti_vectors_item {
     struct dti_value value;
+    uint64_t code;
     bool near;
 };
-struct dti_vectors_points {
-    struct dti_vectors_point *at;
+struct dti_vectors_items {
+    struct dti_vectors_item *at;
     size_t count, room;
     bool failed; /* memory ran out */
 };
+void dti_vectors_items_code(struct dti_vectors_items *items, const struct dti_format *format,
+                            uint64_t code);
+/* Ascending by number, -0 before 0, NaNs last by code; each one once. */
+void dti_vectors_items_sort(struct dti_vectors_items *items);
+void dti_vectors_items_free(struct dti_vectors_items *items);
 
 /* Numbers of a format that stand for all of them: every one up to 8 bits, else some in each binade;
  * with zero, each sign where there are two. For each one calls take() with its code. */
@@ -23,28 +29,19 @@ typedef void dti_vectors_take(void *context, const struct dti_format *format, ui
 void dti_vectors_numbers(const struct dti_format *format, bool negative, dti_vectors_take *take,
                          void *context);
 
-/* The boundaries of a target, ascending, each one once. integers: next to powers of two below
- * 2^integers. */
-void dti_vectors_points_of(struct dti_vectors_points *ret, const struct dti_format *target,
-                           unsigned integers);
-void dti_vectors_points_free(struct dti_vectors_points *points);
+/* The boundaries of a target, sorted. integers: next to powers of two below 2^integers. */
+void dti_vectors_points(struct dti_vectors_items *ret, const struct dti_format *target,
+                        unsigned integers);
 
-/* Codes of a source, ascending by value, NaNs last, each one once. */
-struct dti_vectors_codes {
-    uint64_t *at;
-    size_t count, room;
-    bool failed;
-};
-void dti_vectors_codes_of(struct dti_vectors_codes *ret, const struct dti_format *source,
-                          const struct dti_format *target);
-/* Adds a code, at the end. */
-void dti_vectors_codes_add(struct dti_vectors_codes *codes, uint64_t code);
+/* The inputs of a cast: codes of the source, sorted. */
+void dti_vectors_inputs(struct dti_vectors_items *ret, const struct dti_format *source,
+                        const struct dti_format *target);
+/* Adds what is special in the source: zeros, infinities, NaNs, its smallest and largest numbers. */
+void dti_vectors_inputs_own(struct dti_vectors_items *items, const struct dti_format *source);
 /* Adds the codes next to a number: the one below, it or the one above, and if it is a code the one
  * after it. */
-void dti_vectors_codes_near(struct dti_vectors_codes *codes, const struct dti_format *source,
-                            const struct dti_value *value);
-void dti_vectors_codes_sort(struct dti_vectors_codes *codes, const struct dti_format *source);
-void dti_vectors_codes_free(struct dti_vectors_codes *codes);
+void dti_vectors_inputs_near(struct dti_vectors_items *items, const struct dti_format *source,
+                             const struct dti_value *value);
 
 /* The number of a code that stands `part` / 2^32 of the way to the next one away from zero; beyond
  * the largest one, to the number that would come next. False without one. */

@@ -69,12 +69,63 @@ static enum dti_status open_file(const struct vectors_args *args, struct dti_com
     return dti_output_open(&ret->file, args->output, args->force, 0, reterr);
 }
 
+/* Options that do not belong to a pair are errors. */
+static enum dti_status settle(struct dti_vectors *what, const char *pair, struct dti_error *reterr)
+{
+    const bool policies = what->round_given || what->overflow_given || what->nan_given;
+    if (what->kind == DTI_VECTORS_BLOCK || what->kind == DTI_VECTORS_DECODE)
+        return !policies ? DTI_OK
+                         : dti_fail_word(reterr, DTI_USAGE, pair, strlen(pair),
+                                         "--round, --overflow and --nan do not apply to %s; leave "
+                                         "them out",
+                                         DTI_QUOTED(pair, strlen(pair)));
+    if (what->overflow_given && what->policy.overflow == DTI_OVERFLOW_WRAP &&
+        dti_format_is_float(&what->target))
+        return dti_fail(reterr, DTI_USAGE,
+                        "--overflow wrap is for integer dtypes; %s is a float: use saturate",
+                        what->target.name);
+    if (!what->round_given || what->policy.round != DTI_ROUND_STOCHASTIC)
+        return DTI_OK;
+    if (what->kind != DTI_VECTORS_CAST || what->from_text)
+        return dti_fail_word(reterr, DTI_USAGE, pair, strlen(pair),
+                             "--round stochastic is for casts between dtypes; %s is none",
+                             DTI_QUOTED(pair, strlen(pair)));
+    what->kind = DTI_VECTORS_STOCHASTIC;
+    return DTI_OK;
+}
+
+/* A file of the published set, and the words that make it. */
+static void list_one(void *context, enum dti_vectors_kind kind, const char *source,
+                     const char *target)
+{
+    const bool decode = kind == DTI_VECTORS_DECODE;
+    dti_buffer_print(context, "%s/%s%s%s.tsv\t%s%s:%s\n", dti_vectors_kind_name(kind), source,
+                     decode ? "" : "-", decode ? "" : target,
+                     kind == DTI_VECTORS_STOCHASTIC ? "--round stochastic " : "", source, target);
+}
+
+static enum dti_status write_list(const struct dti_sink *sink, struct dti_error *reterr)
+{
+    struct dti_buffer text;
+    enum dti_status status = DTI_OK;
+    dti_buffer_init(&text);
+    dti_vectors_each(list_one, &text);
+    if (text.failed)
+        status = dti_no_memory(reterr);
+    else if (sink->write(sink->context, text.data, text.length) != 0)
+        status = dti_fail(reterr, DTI_WRITE_FAILED, "%s", "");
+    dti_buffer_free(&text);
+    return status;
+}
+
+/* sink: NULL to check the pairs. */
 static enum dti_status write_pairs(const struct vectors_args *args, char **pairs, int count,
-                                   const struct dti_sink *sink, struct dti_error *reterr)
+                                   const struct dti_sink *sink, struct dti_command_context *cx,
+                                   struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
     if (args->list)
-        return dti_vectors_list(sink, reterr);
+        return write_list(sink, reterr);
     for (int i = 0; i < count && status == DTI_OK; i++) {
         struct dti_vectors what = {.round_given = args->round_given,
                                    .overflow_given = args->overflow_given,
@@ -85,8 +136,12 @@ static enum dti_status write_pairs(const struct vectors_args *args, char **pairs
                                               .nan = (enum dti_nan)args->nan,
                                               .seed = args->seed}};
         status = dti_vectors_read(&what, pairs[i], reterr);
+        if (status == DTI_OK)
+            status = settle(&what, pairs[i], reterr);
         if (status == DTI_OK && sink)
             status = dti_vectors_write(&what, sink, reterr);
+        else if (status == DTI_OK && what.note)
+            dti_warn(cx, "%s", what.note);
     }
     return status;
 }
@@ -99,7 +154,7 @@ static enum dti_status to_file(const struct vectors_args *args, char **pairs, in
     enum dti_status status = open_file(args, cx, &to, reterr);
     if (status != DTI_OK)
         return status;
-    status = write_pairs(args, pairs, count, &sink, reterr);
+    status = write_pairs(args, pairs, count, &sink, cx, reterr);
     if (to.status != DTI_OK) {
         status = to.status;
         *reterr = to.error;
@@ -126,7 +181,7 @@ static enum dti_status check(const struct vectors_args *args, char **pairs, int 
                         "or --list");
     if (args->seed_given && !(args->round_given && args->round == DTI_ROUND_STOCHASTIC))
         return dti_fail(reterr, DTI_USAGE, "--seed needs --round stochastic");
-    return args->list ? DTI_OK : write_pairs(args, pairs, count, NULL, reterr);
+    return args->list ? DTI_OK : write_pairs(args, pairs, count, NULL, cx, reterr);
 }
 
 static enum dti_status run_vectors(const void *all_args, char **operands, int operand_count,
@@ -137,7 +192,7 @@ static enum dti_status run_vectors(const void *all_args, char **operands, int op
     if (status != DTI_OK)
         return status;
     return args->output ? to_file(args, operands, operand_count, cx, reterr)
-                        : write_pairs(args, operands, operand_count, &cx->sink, reterr);
+                        : write_pairs(args, operands, operand_count, &cx->sink, cx, reterr);
 }
 
 const struct dti_command dti_command_vectors = {
