@@ -182,7 +182,8 @@ class Run:
         known = constant(pointer.offset)
         if known is not None:
             self.must_not(known + step > len(data), path)
-            return self.value_of_bytes(kind, [wrapped(z3.BitVecVal(byte, 8)) for byte in data[known:known + step]])
+            part = data[known:known + step].ljust(step, b"\0")
+            return self.value_of_bytes(kind, [wrapped(z3.BitVecVal(byte, 8)) for byte in part])
         # Symbolic: only whole elements, all of one size.
         shift = step.bit_length() - 1
         if 1 << shift != step or kind[0] not in ("int", "float"):
@@ -336,7 +337,7 @@ class Frame:
         raise NotTranslated("a block without an end")
 
     def phi(self, reader, edges):
-        reader.flags(FAST)
+        strict(reader)
         kind, by_label = reader.type(), {}
         while reader.skip("["):
             at = reader.at
@@ -552,7 +553,7 @@ def float_negation(frame, reader, _name):
 
 
 def choice(frame, reader, _name):
-    reader.flags(FAST)
+    strict(reader)
     condition = frame.operand(reader, reader.type())
     found = []
     for _ in range(2):
@@ -698,7 +699,7 @@ def allocation(frame, reader, _name):
 
 
 def call(frame, reader, _name):
-    reader.flags(FAST)
+    strict(reader)
     reader.skip_attributes()
     kind = reader.type()
     reader.skip_attributes()
@@ -922,6 +923,14 @@ def copied(run, _kind, arguments, path):
     run.store(run.load(kind, source, path), kind, target, path)
 
 
+def filled(run, _kind, arguments, path):
+    target, byte, size = arguments[:3]
+    count = constant(size.bits)
+    if count is None:
+        raise NotTranslated("memory of a size that depends on the input")
+    run.store([byte] * count, ("array", count, ("int", 8)), target, path)
+
+
 def nothing(_run, _kind, _arguments, _path):
     return None
 
@@ -956,6 +965,6 @@ INTRINSICS = {
     "llvm.vector.reduce.umax": reduced(lambda a, b: z3.If(z3.UGT(a, b), a, b)),
     "llvm.vector.reduce.umin": reduced(lambda a, b: z3.If(z3.ULT(a, b), a, b)),
     "llvm.assume": assumed, "llvm.masked.load": masked_load, "llvm.masked.store": masked_store,
-    "llvm.memcpy": copied, "llvm.lifetime.start": nothing, "llvm.lifetime.end": nothing, "llvm.experimental.noalias.scope.decl": nothing,
+    "llvm.memcpy": copied, "llvm.memset": filled, "llvm.lifetime.start": nothing, "llvm.lifetime.end": nothing, "llvm.experimental.noalias.scope.decl": nothing,
     "llvm.prefetch": nothing, "llvm.dbg.value": nothing, "llvm.dbg.declare": nothing,
 }
