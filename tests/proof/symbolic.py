@@ -197,7 +197,8 @@ class Run:
         known = constant(pointer.offset)
         if known is not None:
             self.must_not(known + step > len(data), path)
-            return self.value_of_bytes(kind, [wrapped(z3.BitVecVal(byte, 8)) for byte in data[known:known + step]])
+            part = data[known:known + step].ljust(step, b"\0")
+            return self.value_of_bytes(kind, [wrapped(z3.BitVecVal(byte, 8)) for byte in part])
         # Symbolic: only whole elements, all of one size.
         shift = step.bit_length() - 1
         if 1 << shift != step or kind[0] not in ("int", "float"):
@@ -368,7 +369,7 @@ class Frame:
         raise NotTranslated("a block without an end")
 
     def phi(self, reader, edges):
-        reader.flags(FAST)
+        strict(reader)
         kind, by_label = reader.type(), {}
         while reader.skip("["):
             at = reader.at
@@ -586,7 +587,7 @@ def float_negation(frame, reader, _name):
 
 
 def choice(frame, reader, _name):
-    reader.flags(FAST)
+    strict(reader)
     condition = frame.operand(reader, reader.type())
     found = []
     for _ in range(2):
@@ -736,7 +737,7 @@ def allocation(frame, reader, _name):
 
 
 def call(frame, reader, _name):
-    reader.flags(FAST)
+    strict(reader)
     reader.skip_attributes()
     kind = reader.type()
     reader.skip_attributes()
@@ -961,11 +962,11 @@ def copied(run, _kind, arguments, path):
 
 
 def filled(run, _kind, arguments, path):
-    target, value, size = arguments[:3]
+    target, byte, size = arguments[:3]
     count = constant(size.bits)
     if count is None:
-        raise NotTranslated("a fill of a size that depends on the input")
-    run.store([value] * count, ("array", count, ("int", 8)), target, path)
+        raise NotTranslated("memory of a size that depends on the input")
+    run.store([byte] * count, ("array", count, ("int", 8)), target, path)
 
 
 def nothing(_run, _kind, _arguments, _path):
