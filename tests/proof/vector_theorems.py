@@ -11,7 +11,9 @@ import z3
 
 import vector_rules as rules
 import vectors
-from theorem import Claim, Theorem
+from symbolic import Pointer
+from theorem import Claim, Theorem, compiled, defined
+from x86 import X86Run
 
 # A cast: its function without the level, its file and units, and a list of Case.
 Row = collections.namedtuple("Row", "function file level source_bits target_bits block cases")
@@ -150,7 +152,7 @@ def together(claims):
         axioms += [z3.substitute(term, *pairs) for term in each.run.axioms]
         undefined += [z3.substitute(term, *pairs) for term in each.run.undefined]
         goals.append(z3.substitute(each.goal, *pairs))
-        inputs.update(("%s_of_%d" % (name, i), z3.substitute(term, *pairs)) for name, term in each.inputs.items())
+        inputs.update(("%s_of_%d" % (name, i), z3.substitute(term, *pairs)) for name, term in list(each.inputs.items())[:1])
     return Claim(vectors.Part(axioms, undefined), inputs, z3.And(*goals))
 
 
@@ -179,3 +181,153 @@ def of_row(family, row):
     found.append(Theorem(family, also + ", lengths", lambda: lengths_claim(row, case)))
     found.append(Theorem(family, also + ", streamed", lambda: streamed_claim(row, case)))
     return found
+
+
+# Casts of two steps: fp64 to fp32 rounded to odd, and then to the format, must be one rounding.
+
+
+def twice_theorems(family):
+    return [Theorem(family, "fp64 by way of fp32 rounded to odd to %s, %s, NaN %s" % (target, mode, nan),
+                    lambda t=target, f=file, m=mode, n=nan: twice_claim(t, f, m, n))
+            for target, file, modes in (("bf16", "bf16_avx512", ALL_MODES), ("fp16", "hardware_vector", HARDWARE))
+            for mode in modes for nan in vectors.NANS]
+
+
+def twice_claim(target, file, mode, nan):
+    wide, narrow = vectors.module("wide_avx512", "avx512"), vectors.module(file, "avx512")
+    first = vectors.run_kernel(wide, "dti_fp64_to_fp32_odd_avx512", 32, 64, 32)
+    second = vectors.run_kernel(narrow, "dti_fp32_to_%s_avx512" % target, 64, 32, 16, vectors.encoder(target, mode, "native", nan))
+    return vectors.twice(first, second, rules.float_to_float("fp64", target, mode, nan))
+
+
+# Packed codes: the arrays as numbers.
+
+PACKING_LENGTHS = (1, 7, 8, 9, 63, 64, 65, 136, 200)
+
+
+def code_of(terms, index, bits, high_first):
+    """The code number `index` among packed bytes: lowest first, the bytes are one number with byte 0 lowest; highest first,
+    with byte 0 highest and the first code at the top."""
+    first = index * bits // 8
+    last = (index * bits + bits - 1) // 8
+    part = terms[first:last + 1]
+    offset = index * bits - 8 * first
+    if high_first:
+        number = z3.Concat(*part) if len(part) > 1 else part[0]
+        offset = number.size() - offset - bits
+    else:
+        number = z3.Concat(*reversed(part)) if len(part) > 1 else part[0]
+    return z3.ZeroExt(8 - bits, z3.Extract(offset + bits - 1, offset, number))
+
+
+def packed_bytes(n, bits):
+    return (n * bits + 7) // 8
+
+
+def bytes_claim(outcome, wanted):
+    """That the result's bytes are these terms of the source's."""
+    goals = [z3.BoolVal(None not in outcome.outputs), z3.BoolVal(len(wanted) == len(outcome.outputs))]
+    for value, term in zip(outcome.outputs, wanted):
+        if value is not None:
+            goals += [defined(value), value.bits == term]
+    return Claim(outcome.run, {str(each): each for each in outcome.inputs[:8]}, z3.And(*goals))
+
+
+def unpack_claim(code, function, bits, high_first, n, streaming=None):
+    parameters = vectors.NO_PARAMETERS._replace(bits=bits, high_first=high_first)
+    found = vectors.run_bytes(code, function, n, packed_bytes(n, bits), n, parameters, streaming)
+    return bytes_claim(found, [code_of(found.inputs, i, bits, high_first) for i in range(n)])
+
+
+def pack_claim(code, function, bits, high_first, n):
+    """Unpacking the result must give the low bits of each code; bits after the last code are zero."""
+    parameters = vectors.NO_PARAMETERS._replace(bits=bits, high_first=high_first)
+    found = vectors.run_bytes(code, function, n, n, packed_bytes(n, bits), parameters)
+    if None in found.outputs:
+        return bytes_claim(found, [])
+    terms = [each.bits for each in found.outputs]
+    goals = [defined(found.outputs), z3.BoolVal(True)]
+    goals += [code_of(terms, i, bits, high_first) == z3.ZeroExt(8 - bits, z3.Extract(bits - 1, 0, found.inputs[i])) for i in range(n)]
+    spare = 8 * len(terms) - n * bits
+    if spare:
+        goals.append((z3.Extract(spare - 1, 0, terms[-1]) if high_first else z3.Extract(7, 8 - spare, terms[-1])) == 0)
+    return Claim(found.run, {str(each): each for each in found.inputs[:8]}, z3.And(*goals))
+
+
+def packing_of(family, file, level, unpack, pack, widths, streamed):
+    found = []
+    for bits in widths:
+        for high in (False, True):
+            words = "%d bits, %s first, lengths" % (bits, "highest" if high else "lowest")
+            found.append(Theorem(family, "%s: %s" % (unpack, words), lambda b=bits, h=high: together([
+                unpack_claim(vectors.module(file, level), unpack, b, h, n) for n in PACKING_LENGTHS] + ([
+                    unpack_claim(vectors.module(file, level), unpack, b, h, 200, (0, 1))] if streamed else []))))
+            found.append(Theorem(family, "%s: %s" % (pack, words), lambda b=bits, h=high: together([
+                pack_claim(vectors.module(file, level), pack, b, h, n) for n in PACKING_LENGTHS])))
+    return found
+
+
+def packing_theorems(family):
+    return packing_of(family, "pack_avx512vbmi", "avx512vbmi", "dti_unpack_avx512vbmi", "dti_pack_avx512vbmi", range(1, 8), True) + \
+        packing4_theorems(family, "avx512")
+
+
+def packing4_theorems(family, level):
+    return packing_of(family, "bytes_vector", level, "dti_unpack4_" + level, "dti_pack4_" + level, (4,), False)
+
+
+# The loop over blocks.
+
+LOOP = """
+#include "kernels/x86/blocks.h"
+typedef uint16_t words __attribute__((vector_size(32)));
+typedef uint16_t loose __attribute__((vector_size(32), aligned(1)));
+DTI_INLINE void block(const void *constants, unsigned char *dst, const unsigned char *src, bool stream)
+{
+    const words changed = *(const loose *)(const void *)src ^ 0x5a5a;
+    (void)constants;
+    if (stream)
+        __builtin_nontemporal_store(changed, (words *)(void *)dst);
+    else
+        *(loose *)(void *)dst = changed;
+}
+void proof_loop(void *dst, const void *src, size_t n, const struct dti_streaming *streaming)
+{
+    const struct dti_blocks blocks = {block, 16, 2, 2, false};
+    dti_blocks_run(blocks, 0, dst, src, n, streaming);
+}
+"""
+
+
+def loop_run(n, place, streaming):
+    run = X86Run(compiled(LOOP))
+    inputs = vectors.units("x", n, 16)
+    source, target = run.object("source", vectors.bytes_of(inputs)), run.object("target", [None] * (2 * n))
+    run.addresses.update(source=z3.BitVecVal((1 << 40) + 2, 64), target=z3.BitVecVal((1 << 41) + place, 64))
+    stream = Pointer("null", z3.BitVecVal(0, 64), False)
+    if streaming:
+        data = bytes(16) + streaming[0].to_bytes(4, "little") + streaming[1].to_bytes(4, "little")
+        stream = run.object("streaming", [z3.BitVecVal(byte, 8) for byte in data])
+    run.call("proof_loop", [target, source, z3.BitVecVal(n, 64), stream])
+    return vectors.Outcome(run, inputs, vectors.results(run, 16))
+
+
+def loop_claim(numbers, places, streaming):
+    """Every element is changed as its block would change it, whatever the length and the place."""
+    known, whole, undefined = {}, True, []
+    for n in numbers:
+        for place in places:
+            found = loop_run(n, place, streaming)
+            distinct, all_written = vectors.forms(found)
+            whole = whole and all_written
+            undefined += found.run.undefined
+            known.update((form[0].get_id(), form) for form in distinct)
+    return vectors.claim_of_forms(16, list(known.values()), whole, undefined, lambda x, code: code == x ^ 0x5A5A)
+
+
+def loop_theorems(family):
+    shapes = [("cached", range(49), (0, 1), None)]
+    shapes += [("streamed, %d ahead" % ahead, range(49), (0, 1, 2, 62), (ahead, 1)) for ahead in (0, 256, 8192)]
+    shapes += [("streamed, two pages", (2 * 2048 + 77,), (2,), (0, 2))]
+    return [Theorem(family, "loop over blocks, %s" % name, lambda n=numbers, p=places, s=streaming: loop_claim(n, p, s))
+            for name, numbers, places, streaming in shapes]

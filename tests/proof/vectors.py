@@ -109,6 +109,10 @@ def encoder(name, round="nearest-even", overflow="native", nan="quiet"):
         encoder=parameter_bytes("proof_encoder", name, ROUNDS.index(round), OVERFLOWS.index(overflow), NANS.index(nan)))
 
 
+def decoder(name):
+    return NO_PARAMETERS._replace(decoder=parameter_bytes("proof_decoder", name))
+
+
 def table(source, target, overflow="native", nan="quiet"):
     return NO_PARAMETERS._replace(
         table=parameter_bytes("proof_table", source, target, OVERFLOWS.index(overflow), NANS.index(nan)))
@@ -148,13 +152,14 @@ def bytes_of(terms):
     return [z3.Extract(at + 7, at, term) for term in terms for at in range(0, term.size(), 8)]
 
 
-def run_kernel(code, function, n, source_bits, target_bits, parameters=NO_PARAMETERS, per_unit=1, streaming=None, misaligned=0):
-    """Calls a kernel for n elements in arrays of exactly that many units, of per_unit elements each.
+def run_kernel(code, function, n, source_bits, target_bits, parameters=NO_PARAMETERS, per_unit=1, streaming=None, misaligned=0,
+               source_units=None, target_units=None):
+    """Calls a kernel for n elements in arrays of exactly that many units, of per_unit elements each, or of the given numbers.
     streaming: (prefetch distance, pages). misaligned: bytes of the result's address beyond a multiple of 64."""
     run = X86Run(code)
-    inputs = units("x", -(-n // per_unit), source_bits)
+    inputs = units("x", n // per_unit if source_units is None else source_units, source_bits)
     source = run.object("source", bytes_of(inputs))
-    target = run.object("target", [None] * (len(inputs) * target_bits // 8))
+    target = run.object("target", [None] * ((n // per_unit if target_units is None else target_units) * target_bits // 8))
     run.addresses.update(source=z3.BitVecVal(1 << 40, 64), target=z3.BitVecVal((1 << 41) + misaligned, 64))
     null = Pointer("null", z3.BitVecVal(0, 64), False)
 
@@ -303,11 +308,36 @@ def forms(outcome):
 def claim(outcome, good):
     """That each unit of the result is good(x, code): a condition about its own unit x of the source."""
     distinct, whole = forms(outcome)
-    x, axioms, goals = z3.BitVec("x", outcome.inputs[0].size()), [], [z3.BoolVal(whole)]
+    return claim_of_forms(outcome.inputs[0].size(), distinct, whole, outcome.run.undefined, good)
+
+
+def claim_of_forms(width, distinct, whole, undefined, good):
+    x, axioms, goals = z3.BitVec("x", width), [], [z3.BoolVal(whole), z3.BoolVal(True)]
     for i, (bits, poison, own) in enumerate(distinct):
         # The names v0, v1, ... of several forms must not meet.
         pairs = [(name, z3.Const("%s_%d" % (name, i), name.sort())) for name in variables([bits, poison] + own) if not name.eq(x)]
         bits, poison, *own = [z3.substitute(each, *pairs) if pairs else each for each in [bits, poison] + own]
         goals += [z3.Not(poison), good(x, bits)]
         axioms += own
-    return Claim(Part(axioms, outcome.run.undefined), {"x": x}, z3.And(*goals))
+    return Claim(Part(axioms, undefined), {"x": x}, z3.And(*goals))
+
+
+def twice(first, second, good):
+    """That the second cast of the first one's results is good."""
+    pairs, whole = [], True
+    for bits, poison, axioms in forms(first)[0]:
+        names = [(name, z3.Const("first_%s" % name, name.sort())) for name in variables([bits, poison] + axioms) if str(name) != "x"]
+        bits, poison, *axioms = [z3.substitute(each, *names) if names else each for each in [bits, poison] + axioms]
+        for code, more_poison, more in forms(second)[0]:
+            x = z3.BitVec("x", bits.size())
+            code, more_poison, *more = [z3.substitute(each, (x, bits)) for each in [code, more_poison] + more]
+            pairs.append((code, z3.Or(poison, more_poison), axioms + more))
+    for each in (first, second):
+        whole = whole and forms(each)[1]
+    return claim_of_forms(first.inputs[0].size(), pairs, whole, first.run.undefined + second.run.undefined, good)
+
+
+def run_bytes(code, function, n, source, target, parameters, streaming=None, misaligned=0):
+    """A kernel whose units are single bytes: (Outcome, whose outputs are None where a byte was not written)."""
+    return run_kernel(code, function, n, 8, 8, parameters, source_units=source, target_units=target, streaming=streaming,
+                      misaligned=misaligned)

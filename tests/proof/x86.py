@@ -81,7 +81,7 @@ def most(run, a, b):
 
 def smaller_magnitude(a, b):
     """VRANGEPS with immediate 10: the number of smaller magnitude, its sign cleared; of a number and a quiet NaN the
-    number; a signaling NaN is returned, quiet."""
+    number; a signaling NaN is returned, quiet and with its sign."""
     clear, quiet = (1 << 31) - 1, 1 << 22
 
     def nan(x):
@@ -90,8 +90,8 @@ def smaller_magnitude(a, b):
     def signaling(x):
         return z3.And(nan(x), piece(x, 22, 1) == 0)
     x = z3.If(z3.ULE(a & clear, b & clear), a, b)
-    x = z3.If(nan(b), a, z3.If(nan(a), b, x))
-    return z3.If(signaling(a), a | quiet, z3.If(signaling(b), b | quiet, x)) & clear
+    x = z3.If(nan(b), a, z3.If(nan(a), b, x)) & clear
+    return z3.If(signaling(a), a | quiet, z3.If(signaling(b), b | quiet, x))
 
 
 def bfloat(bits):
