@@ -16,6 +16,7 @@ from llvm_text import NotTranslated, Reader, bits_of, offset_of, size_of
 
 Scalar = collections.namedtuple("Scalar", "bits poison")
 Pointer = collections.namedtuple("Pointer", "base offset poison")
+PointerByte = collections.namedtuple("PointerByte", "pointer index poison")  # of a pointer in memory
 SORTS = {16: (5, 11), 32: (8, 24), 64: (11, 53)}
 NEAREST_EVEN = z3.RNE()
 MOST_STEPS = 200000
@@ -74,6 +75,8 @@ def merged(condition, first, second):
         return [merged(condition, one, other) for one, other in zip(first, second)]
     poison = first.poison if first.poison is second.poison else (
         either(both(condition, first.poison), both(negation(condition), second.poison)))
+    if isinstance(first, PointerByte) or isinstance(second, PointerByte):
+        raise NotTranslated("a choice between parts of pointers")
     if isinstance(first, Pointer):
         if first.base != second.base:
             raise NotTranslated("a choice between two objects")
@@ -108,7 +111,7 @@ class Run:
 
     def __init__(self, module, calls=None):
         self.module, self.calls = module, dict(INTRINSICS, **(calls or {}))
-        self.axioms, self.undefined, self.memory = [], [], {}
+        self.axioms, self.undefined, self.memory, self.addresses = [], [], {"outside": {}}, {}
         self.count, self.steps = 0, 0
 
     # What a caller gives and takes.
@@ -130,6 +133,14 @@ class Run:
 
     # What instructions use.
 
+    def address(self, base):
+        """Where an object is: any address, unless addresses names one."""
+        if base == "null" or base == "outside":
+            return z3.BitVecVal(0, 64)
+        if base not in self.addresses:
+            self.addresses[base] = self.fresh("address", 64)
+        return self.addresses[base]
+
     def fresh(self, kind, width):
         self.count += 1
         return z3.BitVec("%s!%d" % (kind, self.count), width)
@@ -139,6 +150,10 @@ class Run:
         bits = self.fresh("float", width)
         self.axioms.append(as_float(bits) == value)
         return bits
+
+    def resized_float(self, bits, width):
+        """The nearest float of another width."""
+        return self.float_bits(z3.fpFPToFP(NEAREST_EVEN, as_float(bits), sort_of(width)), width)
 
     def must_not(self, condition, path):
         wrong = both(path, condition)
@@ -199,7 +214,11 @@ class Run:
         if kind[0] in ("int", "float"):
             return Scalar(piece(z3.simplify(join([part.bits for part in parts])), 0, bits_of(kind)), poison)
         if kind[0] == "pointer":
-            raise NotTranslated("a pointer in memory")
+            return pointer_of_bytes(parts)
+        if any(isinstance(part, PointerByte) for part in parts) and kind[0] in ("int", "float"):
+            if len(parts) > 1:
+                raise NotTranslated("a pointer read as a number")
+            return parts[0]
         if kind[0] == "struct":
             return [self.value_of_bytes(member, parts[offset_of(kind, i):][:size_of(member)]) for i, member in enumerate(kind[1])]
         if kind[0] == "vector" and bits_of(kind[2]) % 8:
@@ -209,6 +228,10 @@ class Run:
         return [self.value_of_bytes(kind[2], parts[i * step:][:step]) for i in range(kind[1])]
 
     def bytes_of_value(self, value, kind):
+        if isinstance(value, Pointer):
+            return [PointerByte(value, i, value.poison) for i in range(8)]
+        if isinstance(value, PointerByte):
+            return [value]
         if isinstance(value, list):
             if kind[0] == "struct":
                 found = [wrapped(z3.BitVecVal(0, 8))] * size_of(kind)
@@ -224,8 +247,17 @@ class Run:
         return [Scalar(piece(bits, i, 8), value.poison) for i in range(0, bits.size(), 8)]
 
 
+def pointer_of_bytes(parts):
+    """The pointer that was stored as these bytes, or the null pointer."""
+    if all(isinstance(part, PointerByte) and part.index == i and part.pointer is parts[0].pointer for i, part in enumerate(parts)):
+        return parts[0].pointer
+    if not any(isinstance(part, PointerByte) for part in parts) and all(constant(part.bits) == 0 for part in parts):
+        return Pointer("null", z3.BitVecVal(0, 64), either(*[part.poison for part in parts]))
+    raise NotTranslated("a pointer that no store made")
+
+
 def wrapped(value):
-    if isinstance(value, (Scalar, Pointer)):
+    if isinstance(value, (Scalar, Pointer, PointerByte)):
         return value
     return [wrapped(each) for each in value] if isinstance(value, (list, tuple)) else Scalar(value, False)
 
@@ -497,7 +529,9 @@ def integer_comparison(frame, reader, _name):
     kind, (first, second) = frame.operands(reader, 2)
     if kind[0] == "pointer":
         if first.base != second.base:
-            raise NotTranslated("a comparison of two objects")
+            if "null" not in (first.base, second.base) or test not in (COMPARISONS["eq"], COMPARISONS["ne"]):
+                raise NotTranslated("a comparison of two objects")
+            return Scalar(flag(test is COMPARISONS["ne"]), either(first.poison, second.poison))
         first, second = [Scalar(each.offset, each.poison) for each in (first, second)]
     return lanes(lambda a, b: Scalar(flag(test(a.bits, b.bits)), either(a.poison, b.poison)), first, second)
 
@@ -578,6 +612,10 @@ def conversion(frame, reader, name):
     target = reader.type()
     if name == "bitcast":
         return recast(frame.owner, value, kind, target)
+    if name == "ptrtoint":
+        return Scalar(piece(frame.owner.address(value.base) + value.offset, 0, bits_of(target)), value.poison)
+    if name == "inttoptr":  # for places that are only prefetched: any access is outside of all objects
+        return Pointer("outside", value.bits, value.poison)
     each = target[2] if target[0] == "vector" else target
     return lanes(lambda a: CONVERSIONS[name](frame.owner, a, bits_of(each)), value)
 
@@ -601,8 +639,8 @@ def to_integer(operation, low, high):
 CONVERSIONS = {
     "zext": resized(z3.ZeroExt), "sext": resized(z3.SignExt),
     "trunc": lambda run, a, width: Scalar(z3.Extract(width - 1, 0, a.bits), a.poison),
-    "fpext": lambda run, a, width: float_result(run, z3.fpFPToFP(NEAREST_EVEN, as_float(a.bits), sort_of(width)), width, a),
-    "fptrunc": lambda run, a, width: float_result(run, z3.fpFPToFP(NEAREST_EVEN, as_float(a.bits), sort_of(width)), width, a),
+    "fpext": lambda run, a, width: Scalar(run.resized_float(a.bits, width), a.poison),
+    "fptrunc": lambda run, a, width: Scalar(run.resized_float(a.bits, width), a.poison),
     "sitofp": lambda run, a, width: float_result(run, z3.fpSignedToFP(NEAREST_EVEN, a.bits, sort_of(width)), width, a),
     "uitofp": lambda run, a, width: float_result(run, z3.fpUnsignedToFP(NEAREST_EVEN, a.bits, sort_of(width)), width, a),
     "fptosi": to_integer(z3.fpToSBV, lambda n: -(1 << (n - 1)), lambda n: (1 << (n - 1)) - 1),
@@ -731,7 +769,7 @@ def element_pointer(frame, reader, _name):
 RULES = {"icmp": integer_comparison, "fcmp": float_comparison, "fneg": float_negation, "select": choice, "load": load, "store": store,
          "alloca": allocation, "call": call, "getelementptr": element_pointer, "extractelement": extract, "extractvalue": extract,
          "insertelement": insert, "insertvalue": insert, "shufflevector": shuffle, "freeze": freeze,
-         "bitcast": conversion, **{name: binary for name in BINARY}, **{name: float_binary for name in FLOAT_BINARY},
+         "bitcast": conversion, "ptrtoint": conversion, "inttoptr": conversion, **{name: binary for name in BINARY}, **{name: float_binary for name in FLOAT_BINARY},
          **{name: conversion for name in CONVERSIONS}}
 
 
