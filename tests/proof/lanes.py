@@ -66,9 +66,10 @@ class Source:
         return z3.BoolVal(False) if self.format.kind == "uint" else z3.Extract(self.width - 1, self.width - 1, x) == 1
 
     def magnitude(self, x):
+        """Its size as a pattern; of integers with one bit more, for the first that is none."""
         if self.is_float:
             return x & ((1 << (self.width - 1)) - 1)
-        return x if self.format.kind == "uint" else z3.If(x < 0, -x, x)
+        return z3.ZeroExt(1, x if self.format.kind == "uint" else z3.If(x < 0, -x, x))
 
     def infinity(self):
         """The pattern of infinity; of integers the first one that is none."""

@@ -255,8 +255,6 @@ class Run:
                 value = Scalar(join([lane.bits for lane in value]), either(*[lane.poison for lane in value]))
             else:
                 return [byte for lane in value for byte in self.bytes_of_value(lane, kind[2])]
-        if isinstance(value, Pointer):
-            return [PointerByte(value, i, value.poison) for i in range(8)]
         size = 8 * size_of(kind)
         bits = value.bits if value.bits.size() >= size else z3.ZeroExt(size - value.bits.size(), value.bits)
         return [Scalar(piece(bits, i, 8), value.poison) for i in range(0, bits.size(), 8)]
