@@ -13,6 +13,7 @@ import argparse
 import fnmatch
 import importlib
 import multiprocessing
+import os
 import pathlib
 import sys
 import time
@@ -131,7 +132,9 @@ def main():
 
 
 def run(arguments, solvers):
-    started, bad, lines = time.monotonic(), 0, ["\t".join(COLUMNS)]
+    started, bad = time.monotonic(), 0
+    rows = open(arguments.tsv or os.devnull, "w", buffering=1)
+    rows.write("\t".join(COLUMNS) + "\n")
     jobs = [(index, solvers, bool(arguments.solver), arguments.seconds) for index in range(len(ALL))]
     counts = {}
     with multiprocessing.get_context("fork").Pool(arguments.jobs) as pool:
@@ -143,11 +146,10 @@ def run(arguments, solvers):
                 counts[theorem.family][i] += more
             bad += not good
             for solver, verdict in found:
-                lines.append("\t".join((theorem.name, theorem.family, verdict.answer, "%.3f" % verdict.seconds, solver)))
+                rows.write("\t".join((theorem.name, theorem.family, verdict.answer, "%.3f" % verdict.seconds, solver)) + "\n")
                 if verdict.answer != "proved":
                     print(told(theorem, solver, verdict), flush=True)
-    if arguments.tsv:
-        pathlib.Path(arguments.tsv).write_text("\n".join(lines) + "\n")
+    rows.close()
     for family, (all_of, proved, seconds) in sorted(counts.items()):
         print("%s: %d of %d theorems proved in %.1f s" % (family, proved, all_of, seconds))
     print("%d of %d proved by %s in %.1f s" % (len(ALL) - bad, len(ALL), " or ".join(solvers), time.monotonic() - started))
