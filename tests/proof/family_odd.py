@@ -5,6 +5,8 @@ import z3
 
 from family_encode_integer import right as integer_right
 from lanes import POLICIES, ROUNDS, SOURCES, Run, bytes_of, chosen, constants, container, encoder_bytes, formats, lane, module, right
+from lanes_shown import encoding
+from seeded import Bug
 from theorem import Claim, Theorem, defined
 
 FAMILY = "Rounding to odd to a hub, then to the format, is one rounding: `lanes_odd.c` before `lanes_encode.c`"
@@ -55,3 +57,10 @@ def theorems(sample):
                 if not sample or (count % 20 == 0 and at == count // 20 % len(rounds)):
                     yield Theorem("odd", "%s by %s to %s, %s" % (name, hub, fmt.name, mode),
                                   lambda row=(name, kernel, width, hub, fmt, mode): claim(*row))
+
+
+SEEDED = (
+    Bug("the hub is cut, not rounded to odd", "kernels/lanes.h", "return inexact & (odd ^ 1);\n    case DTI_ROUND_STOCHASTIC:\n        return ((cut",
+        "return 0;\n    case DTI_ROUND_STOCHASTIC:\n        return ((cut", "fp64 by f32 to fp16, nearest-even", {"policy": 0},
+        encoding("fp64", "fp16", "nearest-even", steps=(("odd_f64", 4, "f32"),))),
+)

@@ -8,6 +8,8 @@ import z3
 from family_encode_integer import REACH, WIDE, stored_integer
 from lanes import POLICIES, SOURCES, Run, beyond_code, bytes_of, chosen, constants, container, decoded, encoder_bytes, \
     formats, infinity_code, lane, module, negative_into_unsigned, not_a_number, takes, zero_code
+from lanes_shown import RANDOM, encoding
+from seeded import Bug
 from theorem import Claim, Theorem, defined
 
 FAMILY = "Stochastic rounding's condition on its random word: `lanes_encode.c`, for all numbers and all random words"
@@ -140,3 +142,9 @@ def theorems(sample):
                                           and (source.name == "fp32" or not fmt.name.startswith("binary"))):
         if not sample or count in (12, 60):
             yield Theorem("stochastic", "%s to %s" % (source.name, fmt.name), lambda row=(source, fmt): claim(*row))
+
+
+SEEDED = (
+    Bug("up where the word is less than the fraction", "kernels/lanes.h", "return cut + random < cut;", "return random < cut;",
+        "fp32 to bf16", {"policy": 0, "random": RANDOM}, encoding("fp32", "bf16", "stochastic")),
+)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Each seeded bug (seeded.py) must be refuted, and the program must show for the counterexample that the planted code is wrong.
 
-Usage: test_seeded_bugs.py DTINFO ENCODERS. Exit 0 all right, 1 a bug that is not found or not shown, 77 z3 or clang is missing."""
+Usage: test_seeded_bugs.py DTINFO ENCODERS [FAMILY]... Exit 0 all right, 1 a bug that is not found or not shown, 77 z3 or clang is missing."""
 import sys
 
 from run_proofs import families, installed, missing
@@ -47,7 +47,7 @@ def main():
     import theorem
     theorem.ENCODERS = encoders
     count, bad = 0, 0
-    for name, module in families([]).items():
+    for name, module in families(sys.argv[3:]).items():
         for bug in getattr(module, "SEEDED", ()):
             line, good = judged(bug, module, program)
             count, bad = count + 1, bad + (not good)
