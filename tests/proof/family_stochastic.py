@@ -1,103 +1,24 @@
 # SPDX-License-Identifier: MIT
 """Stochastic rounding and its random word, form A of P3109: with d the discarded part of a last place, away from zero when
-floor(d 2^32) + R >= 2^32. The specification is exact: a number is a significand times a power of two, and so is the border
-v + ulp (2^32 - R) / 2^32 at which it goes up; they are compared with their bits where they belong. The random word is an input, as
-are the number and the policies."""
+floor(d 2^32) + R >= 2^32. The specification is exact: the border at which a number goes up is v + ulp (2^32 - R) / 2^32. The
+random word is an input, as are the number and the policies."""
 import z3
 
+from exact import EXPONENT, Rounding, fields
 from family_encode_integer import REACH, WIDE, stored_integer
-from lanes import POLICIES, SOURCES, Run, beyond_code, bytes_of, chosen, constants, container, decoded, encoder_bytes, \
-    formats, infinity_code, lane, module, negative_into_unsigned, not_a_number, takes, zero_code
+from lanes import SOURCES, Run, beyond_code, bytes_of, container, decoded, encoder_bytes, \
+    formats, infinity_code, lane, module, not_a_number, takes, zero_code
 from lanes_shown import RANDOM, encoding
 from seeded import Bug
 from theorem import Claim, Theorem, defined
 
 FAMILY = "Stochastic rounding's condition on its random word: `lanes_encode.c`, for all numbers and all random words"
 ROUND = "stochastic"
-EXPONENT = 20  # bits of exponents
 
 
 def parts(source, x):
     """A source's magnitude: significand and exponent of its last bit."""
-    if not source.is_float:
-        magnitude = source.magnitude(x)
-        return magnitude, z3.BitVecVal(0, EXPONENT)
     return fields(source.format, source.magnitude(x))
-
-
-def fields(fmt, index):
-    """Significand and exponent of the last bit of a magnitude index: of a float's code without its sign."""
-    width = index.size()
-    field = z3.LShR(index, fmt.man)
-    mantissa = index & ((1 << fmt.man) - 1)
-    wide = z3.ZeroExt(EXPONENT - width, field) if width < EXPONENT else z3.Extract(EXPONENT - 1, 0, field)
-    if fmt.scale:
-        return z3.BitVecVal(1, width), wide - fmt.bias
-    significand = z3.If(field == 0, mantissa, mantissa | (1 << fmt.man))
-    return significand, z3.If(wide == 0, z3.BitVecVal(1, EXPONENT), wide) - (fmt.bias + fmt.man)
-
-
-def at_least(number, border, border_bits):
-    """Whether one significand times a power of two is another or more. border: of at most border_bits bits."""
-    (x, ex), (b, eb) = number, border
-    width = max(x.size() + border_bits, border_bits + x.size()) + 2
-    wide_x, wide_b = z3.ZeroExt(width - x.size(), x), z3.ZeroExt(width - b.size(), b)
-    up, down = ex - eb, eb - ex
-
-    def by(value, count, most):
-        shift = z3.ZeroExt(width - EXPONENT, count) if width > EXPONENT else z3.Extract(width - 1, 0, count)
-        return z3.If(z3.UGT(count, most), z3.BitVecVal(0, width), value << shift), z3.UGT(count, most)
-    left, far_left = by(wide_x, up, border_bits)
-    right, far_right = by(wide_b, down, x.size())
-    # Shifted further than the other one is long, all but zero is larger.
-    above = z3.If(far_left, z3.Or(x != 0, b == 0), z3.UGE(left, wide_b))
-    below = z3.If(far_right, b == 0, z3.UGE(wide_x, right))
-    return z3.If(up >= 0, above, below)
-
-
-def float_right(source, fmt, x, random, policy, code):
-    """Whether a code is right for a finite number that is not zero."""
-    number, negative, width = parts(source, x), source.sign(x), code.size()
-    bits = max(fmt.width, 33) + 34  # of borders
-    beyond = code == beyond_code(fmt, ROUND, policy, negative)
-    threshold = (z3.BitVecVal(1, 33) << 32) - z3.ZeroExt(1, random)  # 2^32 - R
-
-    def from_index(index, more):
-        """Whether the number is at least the value of an index plus more / 2^32 of its last place."""
-        significand, exponent = fields(fmt, index)
-        border = (z3.ZeroExt(bits - index.size(), significand) << 32) + z3.ZeroExt(bits - 33, more)
-        return at_least(number, (border, exponent - 32), fmt.man + 35)
-
-    none, one = z3.BitVecVal(0, 33), z3.BitVecVal(1, 33) << 32
-    size = max(fmt.max_index.bit_length() + 1, 2)
-
-    def holds(index):
-        return z3.And(from_index(index, none), z3.Not(from_index(index, one)))
-    magnitude = code & (((1 << width) - 1) ^ fmt.sign_bit)
-    index = z3.Extract(size - 1, 0, z3.ZeroExt(size, magnitude))
-    top = z3.BitVecVal(fmt.max_index, size)
-    stays = z3.And(holds(index), z3.Not(from_index(index, threshold)))
-    rises = z3.And(index != 0, holds(index - 1), from_index(index - 1, threshold))
-    inside = z3.And(z3.ULE(magnitude, fmt.max_index), z3.Or(stays, rises), sign_right(fmt, code, magnitude, negative))
-    overflows = z3.And(from_index(top, none), from_index(top, threshold))
-    small = z3.BoolVal(False)
-    if fmt.scale:  # all below the smallest number becomes it
-        small = z3.Not(from_index(z3.BitVecVal(0, size), none))
-    goal = z3.If(overflows, beyond, z3.If(small, code == 0, inside))
-    if fmt.signed:
-        return goal
-    wrong = code == chosen(policy, [negative_into_unsigned(fmt, overflow, False)[0] for overflow, _ in POLICIES], width)
-    zero = z3.BitVecVal(0, size)
-    to_zero = z3.BoolVal(False) if fmt.scale else z3.And(holds(zero), z3.Not(from_index(zero, threshold)))
-    return z3.If(negative, z3.If(to_zero, code == 0, wrong), goal)
-
-
-def sign_right(fmt, code, magnitude, negative):
-    if not fmt.signed:
-        return z3.BoolVal(True)
-    width = code.size()
-    marked = z3.And(negative, z3.Or(magnitude != 0, z3.BoolVal(bool(fmt.minus_zero))))
-    return code & fmt.sign_bit == z3.If(marked, z3.BitVecVal(fmt.sign_bit, width), z3.BitVecVal(0, width))
 
 
 def integer_right(source, fmt, x, random, policy, code):
@@ -123,7 +44,9 @@ def claim(source, fmt):
     code, clean = z3.Extract(size - 1, 0, stored.bits), z3.LShR(stored.bits, size) == 0 if size < wide else z3.BoolVal(True)
     negative, magnitude = source.sign(x), source.magnitude(x)
     if fmt.is_float:
-        goal = z3.If(magnitude == 0, code == zero_code(fmt, ROUND, policy, negative), float_right(source, fmt, x, random, policy, code))
+        rounding = Rounding(fmt, ROUND, parts(source, x), negative, random)
+        goal = z3.If(magnitude == 0, code == zero_code(fmt, ROUND, policy, negative),
+                     rounding.float_right(policy, code, code == beyond_code(fmt, ROUND, policy, negative)))
         nan = lambda: not_a_number(fmt, ROUND, policy, source, x)
     else:
         goal = integer_right(source, fmt, x, random, policy, code)
