@@ -6,8 +6,10 @@ division that exact forbids) poisons the result; select takes only the chosen ar
 happen: a branch on poison, division by zero, access outside of memory, an unreachable place. A theorem holds only if none of it can.
 Vectors, arrays and structs are lists of scalars (lane 0 first); floats are their bits. A NaN that an operation makes has any
 payload, which is more than the machine does. Memory is bytes under (base, constant offset); constant globals may be read at a
-symbolic index. Loops are unrolled while their condition is constant. Source: the LLVM Language Reference Manual."""
+symbolic index. Loops are unrolled; one whose end depends on the input ends where a solver finds that it cannot go on under
+Run.assumptions. Source: the LLVM Language Reference Manual."""
 import collections
+import functools
 import struct
 
 import z3
@@ -81,7 +83,9 @@ def merged(condition, first, second):
     poison = first.poison if first.poison is second.poison else (
         either(both(condition, first.poison), both(negation(condition), second.poison)))
     if isinstance(first, PointerByte) or isinstance(second, PointerByte):
-        raise NotTranslated("a choice between parts of pointers")
+        if first != second:
+            raise NotTranslated("a choice between two pointers in memory")
+        return first
     if isinstance(first, Pointer):
         if first.base != second.base:
             raise NotTranslated("a choice between two objects")
@@ -116,7 +120,7 @@ class Run:
 
     def __init__(self, module, calls=None):
         self.module, self.calls = module, dict(INTRINSICS, **(calls or {}))
-        self.axioms, self.undefined, self.memory, self.addresses = [], [], {"outside": {}}, {}
+        self.axioms, self.undefined, self.memory, self.assumptions, self.addresses = [], [], {"outside": {}}, [], {}
         self.count, self.steps = 0, 0
 
     # What a caller gives and takes.
@@ -159,6 +163,15 @@ class Run:
     def resized_float(self, bits, width):
         """The nearest float of another width."""
         return self.float_bits(z3.fpFPToFP(NEAREST_EVEN, as_float(bits), sort_of(width)), width)
+
+    def possible(self, condition):
+        """Whether a condition may hold; asked of a solver, with a limit of time, where it is not constant."""
+        if isinstance(condition, bool):
+            return condition
+        solver = z3.Solver()
+        solver.set("timeout", 5000)
+        solver.add(condition, *self.assumptions)
+        return solver.check() != z3.unsat
 
     def must_not(self, condition, path):
         wrong = both(path, condition)
@@ -273,6 +286,11 @@ def initial_bytes(entry, types):
 
 
 def bytes_of_literal(reader, kind):
+    if kind[0] == "pointer":  # its bytes are not known; who loads it finds that it was not stored
+        depth = 0
+        while depth or reader.peek() not in (",", "]", "}", ">", None):
+            depth += {"(": 1, ")": -1}.get(reader.take(), 0)
+        return bytes(8)
     word, size = reader.take(), size_of(kind)
     if word in ("zeroinitializer", "null"):
         return bytes(size)
@@ -325,31 +343,49 @@ class Frame:
         self.returned = []
 
     def run(self):
-        """Executes the blocks in an order in which every block comes after those that lead to it. A block that is entered
-        under a constant condition may be entered again: so do loops."""
+        """Executes the blocks in an order in which every block comes after those that lead to it. A block may be entered again:
+        so do loops. An edge keeps the values that it comes with, where another turn may change them."""
         order = {label: at for at, label in enumerate(topological(self.function))}
         entry = next(iter(self.function.blocks))
-        waiting = {entry: [(None, self.path)]}
+        loops = any(order[target] <= order[label] for label in order for target in targets_of(self.function.blocks[label][-1]))
+        waiting = {entry: [(None, self.path, None)]}
         while waiting:
             label = min(waiting, key=lambda each: order[each])
             edges = waiting.pop(label)
-            self.path = either(*[path for _, path in edges])
+            self.path = either(*[path for _, path, _ in edges])
             if not isinstance(self.path, bool):
                 self.path = condition_of(flag(self.path))
             if self.path is False:
                 continue
+            self.join_values(edges)
             for target, condition in self.block(label, edges):
-                if order[target] <= order[label] and not isinstance(condition, bool):
-                    raise NotTranslated("a loop whose end depends on the input")
                 path = both(self.path, condition)
+                if order[target] <= order[label] and not isinstance(path, bool) and not self.owner.possible(path):
+                    continue
                 if path is not False:
-                    waiting.setdefault(target, []).append((label, path))
+                    kept = dict(self.values) if loops and not isinstance(path, bool) else None
+                    waiting.setdefault(target, []).append((label, path, kept))
         if not self.returned:
             return None
         value = self.returned[-1][1]
         for path, other in reversed(self.returned[:-1]):
             value = merged(path, other, value) if value is not None else None
         return value
+
+    def join_values(self, edges):
+        """The values where edges meet, of which some left a loop in an earlier turn than others."""
+        if all(kept is None for _, _, kept in edges):
+            return
+        for name in list(self.values):
+            found = [(path, (self.values if kept is None else kept).get(name)) for _, path, kept in edges]
+            found = [(path, value) for path, value in found if value is not None]
+            if any(value is not found[0][1] for _, value in found):
+                try:
+                    self.values[name] = functools.reduce(lambda value, each: merged(each[0], each[1], value), found[1:], found[0][1])
+                except NotTranslated:
+                    del self.values[name]  # two pointers: an error only where it is used
+            elif found:
+                self.values[name] = found[0][1]
 
     def block(self, label, edges):
         incoming = {}
@@ -385,11 +421,13 @@ class Frame:
             by_label[reader.take()] = at
             reader.take("]")
             reader.skip(",")
-        value = None
-        for label, path in edges:
+        value, present = None, self.values
+        for label, path, kept in edges:
             reader.at = by_label[label]
+            self.values = present if kept is None else kept
             found = self.operand(reader, kind)
             value = found if value is None else merged(path, found, value)
+        self.values = present
         return value
 
     def operand(self, reader, kind):
@@ -837,6 +875,11 @@ def end_unreachable(frame, _reader):
 ENDS = {"ret": end_return, "br": end_branch, "switch": end_switch, "unreachable": end_unreachable}
 
 
+def targets_of(end):
+    """The labels that an instruction may go to."""
+    return [end.words[i + 1] for i, word in enumerate(end.words) if word == "label"]
+
+
 def topological(function):
     """Labels in reverse postorder: of an acyclic graph, each after all that lead to it."""
     seen, order = set(), []
@@ -847,8 +890,7 @@ def topological(function):
             if label in seen:
                 continue
             seen.add(label)
-            words = function.blocks[label][-1].words
-            targets = [words[i + 1] for i, word in enumerate(words) if word == "label"]
+            targets = targets_of(function.blocks[label][-1])
         if targets:
             stack.append((label, targets[1:]))
             stack.append((targets[0], None))
