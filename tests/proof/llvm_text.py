@@ -170,15 +170,19 @@ def offset_of(kind, member):
 
 
 class Types(dict):
-    """Types by name, each read when it is first asked for: a definition may use a later one."""
+    """Named types, each read when it is first used: a text may use them before it defines them."""
 
     def __init__(self):
         super().__init__()
-        self.definitions = {}
+        self.words = {}
 
     def __missing__(self, name):
-        reader = Reader(self.definitions[name], self)
-        self[name] = ("opaque",) if reader.peek() == "opaque" else reader.type()
+        if name not in self.words:
+            raise NotTranslated("no type: " + name)
+        self[name] = ("opaque",)  # a pointer to it inside of it needs no more
+        reader = Reader(self.words[name], self)
+        if reader.peek() != "opaque":
+            self[name] = reader.type()
         return self[name]
 
 
@@ -187,12 +191,10 @@ class Module:
 
     def __init__(self, text):
         self.types, self.globals, self.functions = Types(), {}, {}
-        lines = text.split("\n")
-        for line in lines:
-            found = re.match(r'(%(?:"[^"]*"|\S+)) = type ', line)
-            if found:
-                self.types.definitions[found[1]] = words_of(line)[3:]
-        lines = iter(lines)
+        for line in re.findall(r"^%.* = type .*$", text, re.M):
+            words = words_of(line)
+            self.types.words[words[0]] = words[3:]
+        lines = iter(text.split("\n"))
         for line in lines:
             if line.startswith("define"):
                 self.read_function(line, lines)

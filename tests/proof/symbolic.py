@@ -123,7 +123,7 @@ class Run:
 
     def __init__(self, module, calls=None):
         self.module, self.calls = module, dict(INTRINSICS, **(calls or {}))
-        self.axioms, self.undefined, self.memory, self.assumptions = [], [], {}, []
+        self.axioms, self.undefined, self.memory, self.assumptions, self.addresses = [], [], {"outside": {}}, [], {}
         self.count, self.steps = 0, 0
 
     # What a caller gives and takes.
@@ -145,6 +145,14 @@ class Run:
 
     # What instructions use.
 
+    def address(self, base):
+        """Where an object is: any address, unless addresses names one."""
+        if base == "null" or base == "outside":
+            return z3.BitVecVal(0, 64)
+        if base not in self.addresses:
+            self.addresses[base] = self.fresh("address", 64)
+        return self.addresses[base]
+
     def fresh(self, kind, width):
         self.count += 1
         return z3.BitVec("%s!%d" % (kind, self.count), width)
@@ -154,6 +162,10 @@ class Run:
         bits = self.fresh("float", width)
         self.axioms.append(as_float(bits) == value)
         return bits
+
+    def resized_float(self, bits, width):
+        """The nearest float of another width."""
+        return self.float_bits(z3.fpFPToFP(NEAREST_EVEN, as_float(bits), sort_of(width)), width)
 
     def possible(self, condition):
         """Whether a condition may hold; asked of a solver, with a limit of time, where it is not constant."""
@@ -206,7 +218,8 @@ class Run:
         known = constant(pointer.offset)
         if known is not None:
             self.must_not(known + step > len(data), path)
-            return self.value_of_bytes(kind, [wrapped(z3.BitVecVal(byte, 8)) for byte in data[known:known + step]])
+            part = data[known:known + step].ljust(step, b"\0")
+            return self.value_of_bytes(kind, [wrapped(z3.BitVecVal(byte, 8)) for byte in part])
         # Symbolic: only whole elements, all of one size.
         shift = step.bit_length() - 1
         if 1 << shift != step or kind[0] not in ("int", "float"):
@@ -222,10 +235,11 @@ class Run:
         if kind[0] in ("int", "float"):
             return Scalar(piece(z3.simplify(join([part.bits for part in parts])), 0, bits_of(kind)), poison)
         if kind[0] == "pointer":
-            if not isinstance(parts[0], PointerByte) or [(part.pointer, part.index) for part in parts] != [
-                    (parts[0].pointer, i) for i in range(8)]:
-                raise NotTranslated("a pointer that was not stored as one")
-            return parts[0].pointer
+            return pointer_of_bytes(parts)
+        if any(isinstance(part, PointerByte) for part in parts) and kind[0] in ("int", "float"):
+            if len(parts) > 1:
+                raise NotTranslated("a pointer read as a number")
+            return parts[0]
         if kind[0] == "struct":
             return [self.value_of_bytes(member, parts[offset_of(kind, i):][:size_of(member)]) for i, member in enumerate(kind[1])]
         if kind[0] == "vector" and bits_of(kind[2]) % 8:
@@ -235,6 +249,10 @@ class Run:
         return [self.value_of_bytes(kind[2], parts[i * step:][:step]) for i in range(kind[1])]
 
     def bytes_of_value(self, value, kind):
+        if isinstance(value, Pointer):
+            return [PointerByte(value, i, value.poison) for i in range(8)]
+        if isinstance(value, PointerByte):
+            return [value]
         if isinstance(value, list):
             if kind[0] == "struct":
                 found = [wrapped(z3.BitVecVal(0, 8))] * size_of(kind)
@@ -245,11 +263,18 @@ class Run:
                 value = Scalar(join([lane.bits for lane in value]), either(*[lane.poison for lane in value]))
             else:
                 return [byte for lane in value for byte in self.bytes_of_value(lane, kind[2])]
-        if isinstance(value, Pointer):
-            return [PointerByte(value, i, value.poison) for i in range(8)]
         size = 8 * stored_size(kind)
         bits = value.bits if value.bits.size() >= size else z3.ZeroExt(size - value.bits.size(), value.bits)
         return [Scalar(piece(bits, i, 8), value.poison) for i in range(0, bits.size(), 8)]
+
+
+def pointer_of_bytes(parts):
+    """The pointer that was stored as these bytes, or the null pointer."""
+    if all(isinstance(part, PointerByte) and part.index == i and part.pointer is parts[0].pointer for i, part in enumerate(parts)):
+        return parts[0].pointer
+    if not any(isinstance(part, PointerByte) for part in parts) and all(constant(part.bits) == 0 for part in parts):
+        return Pointer("null", z3.BitVecVal(0, 64), either(*[part.poison for part in parts]))
+    raise NotTranslated("a pointer that no store made")
 
 
 def wrapped(value):
@@ -388,7 +413,7 @@ class Frame:
         raise NotTranslated("a block without an end")
 
     def phi(self, reader, edges):
-        reader.flags(FAST)
+        strict(reader)
         kind, by_label = reader.type(), {}
         while reader.skip("["):
             at = reader.at
@@ -552,7 +577,9 @@ def integer_comparison(frame, reader, _name):
     kind, (first, second) = frame.operands(reader, 2)
     if kind[0] == "pointer":
         if first.base != second.base:
-            raise NotTranslated("a comparison of two objects")
+            if "null" not in (first.base, second.base) or test not in (COMPARISONS["eq"], COMPARISONS["ne"]):
+                raise NotTranslated("a comparison of two objects")
+            return Scalar(flag(test is COMPARISONS["ne"]), either(first.poison, second.poison))
         first, second = [Scalar(each.offset, each.poison) for each in (first, second)]
     return lanes(lambda a, b: Scalar(flag(test(a.bits, b.bits)), either(a.poison, b.poison)), first, second)
 
@@ -608,7 +635,7 @@ def float_negation(frame, reader, _name):
 
 
 def choice(frame, reader, _name):
-    reader.flags(FAST)
+    strict(reader)
     condition = frame.operand(reader, reader.type())
     found = []
     for _ in range(2):
@@ -633,6 +660,10 @@ def conversion(frame, reader, name):
     target = reader.type()
     if name == "bitcast":
         return recast(frame.owner, value, kind, target)
+    if name == "ptrtoint":
+        return Scalar(piece(frame.owner.address(value.base) + value.offset, 0, bits_of(target)), value.poison)
+    if name == "inttoptr":  # for places that are only prefetched: any access is outside of all objects
+        return Pointer("outside", value.bits, value.poison)
     each = target[2] if target[0] == "vector" else target
     return lanes(lambda a: CONVERSIONS[name](frame.owner, a, bits_of(each)), value)
 
@@ -656,8 +687,8 @@ def to_integer(operation, low, high):
 CONVERSIONS = {
     "zext": resized(z3.ZeroExt), "sext": resized(z3.SignExt),
     "trunc": lambda run, a, width: Scalar(z3.Extract(width - 1, 0, a.bits), a.poison),
-    "fpext": lambda run, a, width: float_result(run, z3.fpFPToFP(NEAREST_EVEN, as_float(a.bits), sort_of(width)), width, a),
-    "fptrunc": lambda run, a, width: float_result(run, z3.fpFPToFP(NEAREST_EVEN, as_float(a.bits), sort_of(width)), width, a),
+    "fpext": lambda run, a, width: Scalar(run.resized_float(a.bits, width), a.poison),
+    "fptrunc": lambda run, a, width: Scalar(run.resized_float(a.bits, width), a.poison),
     "sitofp": lambda run, a, width: float_result(run, z3.fpSignedToFP(NEAREST_EVEN, a.bits, sort_of(width)), width, a),
     "uitofp": lambda run, a, width: float_result(run, z3.fpUnsignedToFP(NEAREST_EVEN, a.bits, sort_of(width)), width, a),
     "fptosi": to_integer(z3.fpToSBV, lambda n: -(1 << (n - 1)), lambda n: (1 << (n - 1)) - 1),
@@ -754,7 +785,7 @@ def allocation(frame, reader, _name):
 
 
 def call(frame, reader, _name):
-    reader.flags(FAST)
+    strict(reader)
     reader.skip_attributes()
     kind = reader.type()
     reader.skip_attributes()
@@ -786,7 +817,7 @@ def element_pointer(frame, reader, _name):
 RULES = {"icmp": integer_comparison, "fcmp": float_comparison, "fneg": float_negation, "select": choice, "load": load, "store": store,
          "alloca": allocation, "call": call, "getelementptr": element_pointer, "extractelement": extract, "extractvalue": extract,
          "insertelement": insert, "insertvalue": insert, "shufflevector": shuffle, "freeze": freeze,
-         "bitcast": conversion, **{name: binary for name in BINARY}, **{name: float_binary for name in FLOAT_BINARY},
+         "bitcast": conversion, "ptrtoint": conversion, "inttoptr": conversion, **{name: binary for name in BINARY}, **{name: float_binary for name in FLOAT_BINARY},
          **{name: conversion for name in CONVERSIONS}}
 
 
@@ -982,6 +1013,14 @@ def copied(run, _kind, arguments, path):
     run.store(run.load(kind, source, path), kind, target, path)
 
 
+def filled(run, _kind, arguments, path):
+    target, byte, size = arguments[:3]
+    count = constant(size.bits)
+    if count is None:
+        raise NotTranslated("memory of a size that depends on the input")
+    run.store([byte] * count, ("array", count, ("int", 8)), target, path)
+
+
 def nothing(_run, _kind, _arguments, _path):
     return None
 
@@ -1016,6 +1055,6 @@ INTRINSICS = {
     "llvm.vector.reduce.umax": reduced(lambda a, b: z3.If(z3.UGT(a, b), a, b)),
     "llvm.vector.reduce.umin": reduced(lambda a, b: z3.If(z3.ULT(a, b), a, b)),
     "llvm.assume": assumed, "llvm.masked.load": masked_load, "llvm.masked.store": masked_store,
-    "llvm.memcpy": copied, "llvm.lifetime.start": nothing, "llvm.lifetime.end": nothing, "llvm.experimental.noalias.scope.decl": nothing,
+    "llvm.memcpy": copied, "llvm.memset": filled, "llvm.lifetime.start": nothing, "llvm.lifetime.end": nothing, "llvm.experimental.noalias.scope.decl": nothing,
     "llvm.prefetch": nothing, "llvm.dbg.value": nothing, "llvm.dbg.declare": nothing,
 }

@@ -19,6 +19,7 @@ from llvm_text import Module
 from symbolic import either, negation
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+ENCODERS = str(ROOT / "build/tests/proof/encoders")  # the program that writes the constants of encoders; run_proofs.py sets it
 FLAGS = ["-O1", "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-ffp-contract=off", "-DNDEBUG", "-std=c11"]
 
 Theorem = collections.namedtuple("Theorem", "family name claim")
@@ -53,7 +54,7 @@ def defined(*scalars):
 
 def refutation(claim):
     """What a counterexample has to satisfy."""
-    return claim.run.axioms + [z3.Or(z3.Not(claim.goal), *claim.run.undefined)]
+    return claim.run.axioms + [either(z3.Not(claim.goal), *claim.run.undefined)]
 
 
 def judge(claim, seconds=120, solver="z3"):
@@ -98,17 +99,15 @@ def judge_bitwuzla(claim, seconds):
         return "proved", None
     if found != bitwuzla.Result.SAT:
         return "open", None
-    values = {}
-    for name, term in claim.inputs.items():
-        known = text.find("(declare-fun %s " % name) >= 0
-        values[name] = int(solver.get_value(parser.parse_term(name)).value(2), 2) if known else 0
-    return "counterexample", values
+    return "counterexample", {name: int(solver.get_value(parser.parse_term(name)).value(2), 2)
+                              if "(declare-fun %s " % name in text else 0 for name in claim.inputs}
 
 
 def judge_cvc5(claim, seconds):
     import cvc5
     solver = cvc5.Solver()
     solver.setOption("tlimit-per", str(int(1000 * seconds)))
+    solver.setOption("fp-exp", "true")  # floats that are neither fp32 nor fp64
     parser = cvc5.InputParser(solver)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text_of(claim), "claim")
     symbols = parser.getSymbolManager()
