@@ -200,7 +200,7 @@ def half_number():
     return Claim(run, {"code": code}, goal)
 
 
-def theorems(sample=False):
+def theorems(sample):
     yield Theorem(FAMILY, "fp16 to fp32, all codes", half_number)
     for name in ("q4_0", "q4_k") if sample else TYPES:
         yield Theorem(FAMILY, "%s: ggml's formula" % name, decoder(name))

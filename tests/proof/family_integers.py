@@ -202,7 +202,7 @@ def halves(half):
     return claim
 
 
-def theorems(sample=False):
+def theorems(sample):
     yield Theorem(FAMILY, "dti_add_u64: sum or refusal", checked("add", lambda a, b: a + b))
     yield Theorem(FAMILY, "dti_mul_u64: product or refusal", checked("mul", lambda a, b: a * b))
     yield Theorem(FAMILY, "dti_divide_up", divide_up)

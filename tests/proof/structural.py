@@ -6,7 +6,7 @@ but that equal operands give equal results. What is proved this way holds for an
 it is proved that code and formula do the same operations on the same numbers in the same order, and that all around them is right."""
 import z3
 
-from symbolic import Run, Scalar, either, join, piece
+from symbolic import Run, Scalar, as_float, either, join, piece
 
 OPERATIONS = ("fp.mul", "fp.div", "fp.add", "fp.sub", "to_fp", "to_fp_unsigned")
 
@@ -99,3 +99,51 @@ def written(run, name, width, count=None):
         parts = [part if isinstance(part, Scalar) else Scalar(part, False) for part in parts]
         found.append(Scalar(join([part.bits for part in parts]), either(*[part.poison for part in parts])))
     return found
+
+
+def equal(found, wanted):
+    """That what was written is what is wanted, for each element; `found` are scalars."""
+    assert len(found) == len(wanted)
+    return z3.And(*[same(one.bits, other) for one, other in zip(found, wanted)])
+
+
+class Uniform:
+    """Claims about the elements of an array that all are treated alike: an element's claim, with its own number renamed, is found
+    to be the same term for most of them, and is judged once. replaced: [(term, variable)], a generalisation, made first."""
+
+    def __init__(self, numbers, name, replaced=()):
+        self.number = z3.BitVec(name, numbers[0].size())
+        self.numbers, self.replaced, self.goals = numbers, list(replaced), {}
+
+    def general(self, term):
+        return z3.substitute(term, *self.replaced) if self.replaced else term
+
+    def add(self, index, goal):
+        """goal: of the element at this index."""
+        goal = z3.substitute(self.general(goal), (self.numbers[index], self.number))
+        self.goals.setdefault(goal.get_id(), goal)
+
+    def goal(self):
+        return z3.And(*self.goals.values())
+
+
+def explained(run, goals, rules):
+    """Gives unexplained operations their meaning again, in these goals: rules are {name: rule}, where rule(operands) gives the
+    result as a float."""
+    found, stack, seen = [], [(goal, False) for goal in goals], set()
+    while stack:  # operands come before what uses them
+        term, again = stack.pop()
+        if again:
+            found.append(term)
+        elif term.get_id() not in seen:
+            seen.add(term.get_id())
+            if term.decl().name() in rules:
+                stack.append((term, True))
+            stack += [(child, False) for child in term.children()]
+    pairs = []
+    for term in found:
+        bits = run.fresh("float", term.size())
+        operands = [z3.substitute(child, *pairs) if pairs else child for child in term.children()]
+        run.axioms.append(as_float(bits) == rules[term.decl().name()](*operands))
+        pairs.append((term, bits))
+    return [z3.substitute(goal, *pairs) if pairs else goal for goal in goals]
