@@ -14,7 +14,7 @@ import struct
 
 import z3
 
-from llvm_text import NotTranslated, Reader, bits_of, offset_of, size_of
+from llvm_text import NotTranslated, Reader, bits_of, offset_of, size_of, stored_size
 
 Scalar = collections.namedtuple("Scalar", "bits poison")
 Pointer = collections.namedtuple("Pointer", "base offset poison")
@@ -90,7 +90,15 @@ def merged(condition, first, second):
 
 
 def join(parts):
-    """One term of parts, the lowest first."""
+    """One term of parts, the lowest first. Neighbouring pieces of one term are joined as such: simplifying would push them
+    into its operations."""
+    joined = []
+    for part in parts:
+        if joined and all(each.decl().kind() == z3.Z3_OP_EXTRACT for each in (part, joined[-1])) and (
+                part.arg(0).eq(joined[-1].arg(0)) and part.params()[1] == joined[-1].params()[0] + 1):
+            part = z3.Extract(part.params()[0], joined.pop().params()[1], part.arg(0))
+        joined.append(part)
+    parts = [part.arg(0) if part.decl().kind() == z3.Z3_OP_EXTRACT and part.size() == part.arg(0).size() else part for part in joined]
     return z3.Concat(*reversed(parts)) if len(parts) > 1 else parts[0]
 
 
@@ -184,7 +192,7 @@ class Run:
         if isinstance(pointer.base, str) and pointer.base in self.module.globals:
             return self.load_constant(kind, pointer, path)
         at = self.place(pointer, path)
-        return self.value_of_bytes(kind, [self.byte(pointer.base, at + i, path) for i in range(size_of(kind))])
+        return self.value_of_bytes(kind, [self.byte(pointer.base, at + i, path) for i in range(stored_size(kind))])
 
     def byte(self, base, at, path):
         found = self.memory[base].get(at)
@@ -205,7 +213,7 @@ class Run:
 
     def load_constant(self, kind, pointer, path):
         entry = self.module.globals[pointer.base]
-        data, step = initial_bytes(entry, self.module.types), size_of(kind)
+        data, step = initial_bytes(entry, self.module.types), stored_size(kind)
         self.must_not(pointer.poison, path)
         known = constant(pointer.offset)
         if known is not None:
@@ -255,7 +263,7 @@ class Run:
                 value = Scalar(join([lane.bits for lane in value]), either(*[lane.poison for lane in value]))
             else:
                 return [byte for lane in value for byte in self.bytes_of_value(lane, kind[2])]
-        size = 8 * size_of(kind)
+        size = 8 * stored_size(kind)
         bits = value.bits if value.bits.size() >= size else z3.ZeroExt(size - value.bits.size(), value.bits)
         return [Scalar(piece(bits, i, 8), value.poison) for i in range(0, bits.size(), 8)]
 
@@ -535,6 +543,8 @@ def arithmetic(frame, name, flags, a, b):
             frame.owner.must_not(z3.And(x == 1 << (width - 1), y == -1), frame.path)
     for each in flags:
         poison.append(POISON[name, each](x, y, bits))
+    if z3.is_bv_value(x) and z3.is_bv_value(y):  # of counters of loops
+        bits, poison = z3.simplify(bits), [each if isinstance(each, bool) else condition_of(flag(each)) for each in poison]
     return Scalar(bits, either(*poison))
 
 
