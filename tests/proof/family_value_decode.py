@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: MIT
 """The value path backwards, dti_decode(): every code of every format, bits above its width included, becomes the struct dti_value that
 is its number: class, sign, and a normalized significand with its exponent, compared exactly with the code's fields."""
+import ctypes
+import json
+import struct
+import subprocess
+
 import z3
 
 from exact import EXPONENT, at_least, fields
 from family_value import ABSENT, FINITE, INF_CLASS, NAN_CLASS, ZERO
-from lanes import Run, compiled, constants, formats
+from lanes import FORMATS, Fraction, Run, compiled, constants, formats, power_of_two
+from seeded import Bug, native
 from theorem import Claim, Theorem, defined
 
 FAMILY = "Every code of every format to a struct dti_value: `codes.c`"
@@ -63,3 +69,22 @@ def theorems(sample):
     for count, fmt in enumerate(formats(("float", "ufloat", "int", "uint", "bool"))):
         if not sample or count % 12 == 5:
             yield Theorem("value_decode", fmt.name, lambda fmt=fmt: claim(fmt))
+
+
+def shows(inputs, program):
+    """Of fp16."""
+    code = inputs["x"] & 0xFFFF
+    with native(C) as library:
+        target = ctypes.create_string_buffer(32)
+        library.of_code(constants()["decoder", "fp16"], ctypes.c_uint64(inputs["x"]), target)
+    _, negative, _, exponent, hi, _ = struct.unpack("<I??xxixxxxQQ", target.raw)
+    done = subprocess.run([program, "bits", "0x%04x" % code, "fp16", "--json"], check=True, stdout=subprocess.PIPE)
+    _, minus, value = FORMATS["fp16"].decode(code)
+    planted = hi * power_of_two(exponent - 63)
+    return -planted if negative else planted, Fraction(json.loads(done.stdout)["results"][0]["exact"]), -value if minus else value
+
+
+SEEDED = (
+    Bug("subnormals have an exponent of their own", "core/code/codes.c", "exponent = 1; /* subnormals", "exponent = 0; /* subnormals", "fp16",
+        {}, shows),
+)
