@@ -3,6 +3,8 @@
 included. Formats of 8 bits and less by their tables of values, others in SMT-LIB's floats. A NaN becomes quiet; it keeps sign and
 payload where the format is IEEE's, the sign where it has one of each sign."""
 from lanes import INF, Run, Source, bytes_of, constants, container, formats, lookup, module, z3
+from lanes_shown import decoding
+from seeded import Bug
 from theorem import Claim, Theorem, defined
 
 FAMILY = "Every code of every format to fp32, fp64 or int64: `lanes_decode.c`, for all containers"
@@ -93,3 +95,11 @@ def theorems(sample):
     for count, (fmt, lane, bits, hub) in enumerate(rows()):
         if not sample or count % 10 == 0:
             yield Theorem("decode", "%s, %s" % (fmt.name, lane), lambda row=(fmt, lane, bits, hub): claim(*row))
+
+
+SEEDED = (
+    Bug("the code of minus zero is zero", "kernels/cast/lanes_decode.h", "return code == (uint32_t)d->nan && d->nan != 0 ?", "return 0 ?",
+        "fp8_e4m3fnuz, floats_f32", {}, decoding("fp8_e4m3fnuz", "floats_f32", 4, 32)),
+    Bug("a scale of field 0 is a subnormal", "kernels/cast/lanes_decode.h", "DTI_SPECIALS_SCALE ? 0 : 1;", "DTI_SPECIALS_SCALE ? 1 : 1;",
+        "fp8_e8m0, floats_f32", {}, decoding("fp8_e8m0", "floats_f32", 4, 32)),
+)

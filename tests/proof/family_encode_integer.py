@@ -5,6 +5,8 @@ bits of the significand where they belong."""
 import z3
 
 from lanes import MODES, POLICIES, ROUNDS, SOURCES, Run, as_source, chosen, container, encoded, formats, infinity_code, module
+from lanes_shown import encoding
+from seeded import Bug
 from theorem import Claim, Theorem, defined
 
 FAMILY = "One number to any integer format or bool, rounded once: `lanes_encode.c`, for all numbers and all policies of overflow"
@@ -72,3 +74,13 @@ def theorems(sample):
             if not sample or (count % 9 == 0 and at == count // 9 % len(rounds)):
                 yield Theorem("encode_integer", "%s to %s, %s" % (source.name, fmt.name, mode),
                               lambda source=source, fmt=fmt, mode=mode: claim(source, fmt, mode))
+
+
+SEEDED = (
+    Bug("ties go down", "kernels/cast/lanes_integer.h", "dti_lane_up32(round, cut, kept & 1, negative, random)",
+        "dti_lane_up32(round, cut, 0, negative, random)", "fp32 to int8, nearest-even", {"policy": 0}, encoding("fp32", "int8", "nearest-even")),
+    Bug("2^32 is within reach", "kernels/cast/lanes_integer.h", "code = own >= 127 + 32 ?", "code = own > 127 + 32 ?",
+        "fp32 to uint32, zero", {"policy": 0}, encoding("fp32", "uint32", "zero")),
+    Bug("a shift by more than 63", "kernels/cast/lanes_integer.h", "near = dti_lane_min64(down, 63);", "near = down;",
+        "fp64 to int32, nearest-even", {"policy": 0, "x": 0x3F20000000000000}, encoding("fp64", "int32", "nearest-even")),
+)

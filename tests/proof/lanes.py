@@ -25,9 +25,12 @@ ROUNDS = ("nearest-even", "nearest-away", "zero", "up", "down", "odd")
 NANS = ("quiet", "canonical")
 POLICIES = [(overflow, nan) for overflow in OVERFLOWS for nan in NANS]
 MODES = {"nearest-even": z3.RNE(), "nearest-away": z3.RNA(), "zero": z3.RTZ(), "up": z3.RTP(), "down": z3.RTN()}
+# The weak function is not called by what is proved, and not linked where a bug is shown.
 C = """
+#pragma weak dti_format_fits_hub32
 #include "kernels/cast/lanes_encode.c"
 #undef LOOP
+#undef ENCODE
 #include "kernels/cast/lanes_decode.c"
 #include "kernels/cast/lanes_odd.c"
 #define ENCODE(name) void of_##name(const struct dti_encoder *e, unsigned char *dst, const unsigned char *src) { name(e, dst, src, 1, 0); }

@@ -3,17 +3,20 @@
 """Proves the theorems of the files family_*.py beside this one.
 
 Usage: run_proofs.py [--family NAME]... [--name GLOB] [--sample] [--solver NAME]... [--seconds S] [--jobs N] [--encoders PROGRAM]
-                     [--tsv OUT] [--list] | --markdown TSV
+                     [--tsv OUT] [--list] | --markdown TSV... [--into PAGE]
 
 A family is a module with FAMILY, a sentence that says what is proved, and theorems(sample), which gives Theorems; with `sample` a few
 of them. A theorem is judged by the first solver that is installed, and by the next one if that one did not decide; with
 --solver by each that is named. Exit 0: all are proved; 1: a counterexample, or an open theorem; 77: z3 or clang is missing.
---markdown writes the table of families from what an earlier --tsv wrote."""
+--markdown writes the table of families from what earlier runs wrote with --tsv; `--into docs/soundness.md` renews the page."""
 import argparse
 import fnmatch
 import importlib
+import importlib.metadata
 import multiprocessing
+import os
 import pathlib
+import subprocess
 import sys
 import time
 
@@ -45,12 +48,12 @@ def judged(index, solvers, each, seconds):
     """[(solver, verdict or a text of what went wrong)] of one theorem."""
     from llvm_text import NotTranslated
     from theorem import Verdict, judge
-    started, found = time.monotonic(), []
+    started, found = time.process_time(), []
     try:
         claim = ALL[index].claim()
     except NotTranslated as reason:
         return [("", Verdict("not translated: %s" % reason, 0.0, None))]
-    built = time.monotonic() - started
+    built = time.process_time() - started
     for solver in solvers:
         verdict = judge(claim, seconds, solver)
         found.append((solver, verdict._replace(seconds=verdict.seconds + built)))
@@ -71,17 +74,45 @@ def told(theorem, solver, verdict):
                               " where " + inputs if inputs else "")
 
 
-def markdown(path):
-    """The table of families of a TSV."""
-    rows, modules = [line.split("\t") for line in pathlib.Path(path).read_text().splitlines()[1:]], families([])
-    print("| family | what is proved | theorems | proved | by | seconds | slowest |\n|---|---|---:|---:|---|---:|---:|")
-    for family in sorted({row[1] for row in rows}):
+def version(name):
+    try:
+        return importlib.metadata.version("z3-solver" if name == "z3" else name)
+    except importlib.metadata.PackageNotFoundError:
+        return "?"
+
+
+def table(paths):
+    """The table of families, in Markdown, of what --tsv wrote."""
+    rows = [line.split("\t") for path in paths for line in pathlib.Path(path).read_text().splitlines()[1:]]
+    lines = ["| family | what is proved | theorems | proved | seconds | the slowest | by |", "|---|---|---:|---:|---:|---:|---|"]
+    for family, module in families([]).items():
         mine = [row for row in rows if row[1] == family]
+        if not mine:
+            continue
         names, seconds = {row[0] for row in mine}, [float(row[3]) for row in mine]
         unproved = {row[0] for row in mine if row[2] != "proved"}
-        print("| `%s` | %s | %d | %d | %s | %.0f | %.1f |" % (
-            family, modules[family].FAMILY, len(names), len(names - unproved), ", ".join(sorted({row[4] for row in mine})),
-            sum(seconds), max(seconds)))
+        lines.append("| `%s` | %s | %d | %d | %.0f | %.1f | %s |" % (
+            family, module.FAMILY, len(names), len(names - unproved), sum(seconds), max(seconds), ", ".join(sorted({row[4] for row in mine}))))
+    total = {(row[1], row[0]) for row in rows}
+    solvers = ", ".join("%s %s" % (name, version(name)) for name in sorted({row[4] for row in rows if row[4]}))
+    return lines + ["", "%d theorems in %.0f seconds of one processor; %s; %s." % (
+        len(total), sum(float(row[3]) for row in rows), solvers, clang_version())]
+
+
+def clang_version():
+    from theorem import clang
+    return subprocess.run([clang(), "--version"], stdout=subprocess.PIPE, universal_newlines=True).stdout.splitlines()[0]
+
+
+def markdown(paths, into):
+    """Prints the table, or puts it into a page, in place of the one that stands there between its marks."""
+    lines, begin, end = table(paths), "<!-- proofs -->", "<!-- end of proofs -->"
+    if not into:
+        print("\n".join(lines))
+        return
+    page = pathlib.Path(into)
+    before, _, rest = page.read_text().partition(begin + "\n")
+    page.write_text(before + "\n".join([begin, *lines, end]) + rest.partition(end)[2])
 
 
 def options():
@@ -90,12 +121,13 @@ def options():
     parser.add_argument("--name", default="*", help="only theorems whose name matches")
     parser.add_argument("--sample", action="store_true", help="a few theorems of each family, for each push")
     parser.add_argument("--solver", action="append", default=[], choices=PREFERRED, help="judge by this solver; may be repeated")
-    parser.add_argument("--seconds", type=float, default=120, help="for a theorem and a solver (default 120)")
+    parser.add_argument("--seconds", type=float, default=300, help="for a theorem and a solver (default 300)")
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--encoders", help="the program tests/proof/encoders, as it was built")
     parser.add_argument("--tsv", help="write a line for each theorem and solver")
     parser.add_argument("--list", action="store_true", help="only name the theorems")
-    parser.add_argument("--markdown", metavar="TSV", help="only write the table of families from this file")
+    parser.add_argument("--markdown", metavar="TSV", nargs="+", help="only write the table of families from these files")
+    parser.add_argument("--into", metavar="PAGE", help="with --markdown: put the table into this page, between its marks")
     return parser.parse_args()
 
 
@@ -117,7 +149,7 @@ def main():
         print("skipped:", reason)
         return 77
     if arguments.markdown:
-        markdown(arguments.markdown)
+        markdown(arguments.markdown, arguments.into)
         return 0
     import theorem as theory
     theory.ENCODERS = arguments.encoders or theory.ENCODERS
@@ -131,7 +163,9 @@ def main():
 
 
 def run(arguments, solvers):
-    started, bad, lines = time.monotonic(), 0, ["\t".join(COLUMNS)]
+    started, bad = time.monotonic(), 0
+    rows = open(arguments.tsv or os.devnull, "w", buffering=1)
+    rows.write("\t".join(COLUMNS) + "\n")
     jobs = [(index, solvers, bool(arguments.solver), arguments.seconds) for index in range(len(ALL))]
     counts = {}
     with multiprocessing.get_context("fork").Pool(arguments.jobs) as pool:
@@ -143,13 +177,12 @@ def run(arguments, solvers):
                 counts[theorem.family][i] += more
             bad += not good
             for solver, verdict in found:
-                lines.append("\t".join((theorem.name, theorem.family, verdict.answer, "%.3f" % verdict.seconds, solver)))
+                rows.write("\t".join((theorem.name, theorem.family, verdict.answer, "%.3f" % verdict.seconds, solver)) + "\n")
                 if verdict.answer != "proved":
                     print(told(theorem, solver, verdict), flush=True)
-    if arguments.tsv:
-        pathlib.Path(arguments.tsv).write_text("\n".join(lines) + "\n")
+    rows.close()
     for family, (all_of, proved, seconds) in sorted(counts.items()):
-        print("%s: %d of %d theorems proved in %.1f s" % (family, proved, all_of, seconds))
+        print("%s: %d of %d theorems proved in %.1f s of the processor" % (family, proved, all_of, seconds))
     print("%d of %d proved by %s in %.1f s" % (len(ALL) - bad, len(ALL), " or ".join(solvers), time.monotonic() - started))
     return 1 if bad or not ALL else 0
 

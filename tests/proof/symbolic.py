@@ -93,6 +93,11 @@ def condition_of(bit):
     return True if z3.is_true(simple) else False if z3.is_false(simple) else simple
 
 
+def settled(condition):
+    """The same, as True or False where it is constant."""
+    return condition if isinstance(condition, bool) else condition_of(flag(condition))
+
+
 def merged(condition, first, second):
     """first where the condition holds, else second: of two values of one type."""
     if condition is True or condition is False:
@@ -585,8 +590,8 @@ def arithmetic(frame, name, flags, a, b):
             frame.owner.must_not(z3.And(x == 1 << (width - 1), y == -1), frame.path)
     for each in flags:
         poison.append(POISON[name, each](x, y, bits))
-    if z3.is_bv_value(x) and z3.is_bv_value(y):  # of counters of loops
-        bits, poison = z3.simplify(bits), [each if isinstance(each, bool) else condition_of(flag(each)) for each in poison]
+    if z3.is_bv_value(x) and z3.is_bv_value(y):  # such as the counter of a loop
+        return Scalar(z3.simplify(bits), settled(either(*poison)))
     return Scalar(bits, either(*poison))
 
 
@@ -810,14 +815,25 @@ def freeze(frame, reader, _name):
 def load(frame, reader, _name):
     kind = reader.type()
     reader.take(",")
-    return frame.owner.load(kind, frame.operand(reader, reader.type()), frame.path)
+    pointer = frame.operand(reader, reader.type())
+    aligned(frame, reader, pointer)
+    return frame.owner.load(kind, pointer, frame.path)
 
 
 def store(frame, reader, _name):
     kind = reader.type()
     value = frame.operand(reader, kind)
     reader.take(",")
-    frame.owner.store(value, kind, frame.operand(reader, reader.type()), frame.path)
+    pointer = frame.operand(reader, reader.type())
+    aligned(frame, reader, pointer)
+    frame.owner.store(value, kind, pointer, frame.path)
+
+
+def aligned(frame, reader, pointer):
+    """Of an object whose address is named, an access must have the alignment that it asks for."""
+    if reader.skip(",") and reader.skip("align") and pointer.base in frame.owner.addresses:
+        place = frame.owner.addresses[pointer.base] + pointer.offset
+        frame.owner.must_not(settled(z3.URem(place, z3.BitVecVal(int(reader.take()), 64)) != 0), frame.path)
 
 
 def allocation(frame, reader, _name):
