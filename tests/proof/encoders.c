@@ -4,12 +4,14 @@
  *
  *   decoder FORMAT HEX                          the bytes of struct dti_decoder
  *   encoder FORMAT ROUND OVERFLOW NAN HEX       the bytes of struct dti_encoder under a policy
- *   takes FORMAT HUB32 HUB64 ODD32 ODD64        which hubs it may be encoded from (0 or 1) */
+ *   takes FORMAT HUB32 HUB64 ODD32 ODD64        which hubs it may be encoded from (0 or 1)
+ *   parts BLOCKS HEX                            the bytes of struct dti_block_parts */
 #include <stdio.h>
 
 #include "core/code/policies.def"
 #include "core/code/taper.h"
 #include "kernels/kernel.h"
+#include "kernels/quant/quant_kernel.h"
 
 static const char *const rounds[] = {
 #define ROW(id, name, help) [id] = name,
@@ -49,8 +51,19 @@ static void takes(const struct dti_format *format)
            dti_encoder_takes_odd_hub64(&encoder));
 }
 
+static void parts(const struct dti_block_format *format)
+{
+    const struct dti_block_recipe recipe = {.format = format, .tensor_scale = 0x3f800000};
+    static struct dti_block_parts parts;
+    dti_block_parts_init(&parts, &recipe);
+    printf("parts %s ", format->name);
+    hex(&parts, sizeof parts);
+}
+
 int main(void)
 {
+    for (size_t i = 0; i < dti_block_format_count; i++)
+        parts(&dti_block_formats[i]);
     for (int id = 0; id < DTI_DTYPE_COUNT; id++) {
         const struct dti_format *format = dti_format_get((enum dti_dtype)id);
         struct dti_decoder decoder;

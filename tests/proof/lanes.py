@@ -111,12 +111,12 @@ SOURCES = {each.name: each for each in (
 @functools.lru_cache(maxsize=None)
 def constants():
     """What encoders.c writes: {("decoder", format): bytes, ("encoder", format, round): [bytes of each policy], ("takes", format):
-    {hub: bool}}."""
+    {hub: bool}, ("parts", blocks): bytes}."""
     done = subprocess.run([theorem.ENCODERS], stdout=subprocess.PIPE, check=True, universal_newlines=True)
     found = {}
     for words in map(str.split, done.stdout.splitlines()):
-        if words[0] == "decoder":
-            found["decoder", words[1]] = bytes.fromhex(words[2])
+        if words[0] in ("decoder", "parts"):
+            found[words[0], words[1]] = bytes.fromhex(words[2])
         elif words[0] == "takes":
             found["takes", words[1]] = dict(zip(("f32", "f64", "odd32", "odd64"), (word == "1" for word in words[2:])))
         else:

@@ -100,7 +100,8 @@ class Reader:
             self.at -= 1
             found = self.struct(False)
         elif word.startswith("%"):
-            found = self.types[word]
+            # what a pointer points to may be defined later
+            found = ("opaque",) if self.peek() == "*" else self.types[word]
         else:
             raise NotTranslated("no type: %s in: %s" % (word, " ".join(self.words)))
         while self.peek() in ("*", "("):
@@ -137,6 +138,11 @@ def size_of(kind):
         step = align_of(kind)
         return (end + step - 1) // step * step
     raise NotTranslated("no size: %r" % (kind,))
+
+
+def stored_size(kind):
+    """Bytes that a load or store touches: of i24 three, where an array of them has four for each."""
+    return (kind[1] + 7) // 8 if kind[0] == "int" else size_of(kind)
 
 
 def bits_of(kind):

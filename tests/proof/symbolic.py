@@ -14,7 +14,7 @@ import struct
 
 import z3
 
-from llvm_text import NotTranslated, Reader, bits_of, offset_of, size_of
+from llvm_text import NotTranslated, Reader, bits_of, offset_of, size_of, stored_size
 
 Scalar = collections.namedtuple("Scalar", "bits poison")
 Pointer = collections.namedtuple("Pointer", "base offset poison")
@@ -48,6 +48,30 @@ def both(first, second):
 
 def negation(condition):
     return not condition if isinstance(condition, bool) else z3.Not(condition)
+
+
+def united(paths):
+    """Whether one of these holds: two that a branch parted are the path before it again."""
+    paths = list(paths)
+    for i, one in enumerate(paths):
+        for j, other in enumerate(paths[:i]):
+            before = parted(one, other)
+            before = parted(other, one) if before is None else before
+            if before is not None:
+                return united([before] + [path for k, path in enumerate(paths) if k not in (i, j)])
+    return either(*paths)
+
+
+def parted(one, other):
+    """The path that had the condition of `one`, and in `other` its opposite; None if there is none."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return None
+    if z3.is_not(other) and other.arg(0).eq(one):
+        return True
+    if all(z3.is_and(each) and each.num_args() == 2 for each in (one, other)) and one.arg(0).eq(other.arg(0)) and (
+            z3.is_not(other.arg(1)) and other.arg(1).arg(0).eq(one.arg(1))):
+        return one.arg(0)
+    return None
 
 
 def flag(condition):
@@ -95,7 +119,15 @@ def merged(condition, first, second):
 
 
 def join(parts):
-    """One term of parts, the lowest first."""
+    """One term of parts, the lowest first. Neighbouring pieces of one term are joined as such: simplifying would push them
+    into its operations."""
+    joined = []
+    for part in parts:
+        if joined and all(each.decl().kind() == z3.Z3_OP_EXTRACT for each in (part, joined[-1])) and (
+                part.arg(0).eq(joined[-1].arg(0)) and part.params()[1] == joined[-1].params()[0] + 1):
+            part = z3.Extract(part.params()[0], joined.pop().params()[1], part.arg(0))
+        joined.append(part)
+    parts = [part.arg(0) if part.decl().kind() == z3.Z3_OP_EXTRACT and part.size() == part.arg(0).size() else part for part in joined]
     return z3.Concat(*reversed(parts)) if len(parts) > 1 else parts[0]
 
 
@@ -116,11 +148,13 @@ def lookup(entries, index, bit):
 
 class Run:
     """One execution. axioms: what defines the fresh variables. undefined: conditions that must never hold. calls: functions
-    for names of intrinsics that this file does not know, called with (run, result type, arguments, path)."""
+    for names of intrinsics that this file does not know, or of functions in place of their own text, called with (run, result
+    type, arguments, path)."""
 
     def __init__(self, module, calls=None):
         self.module, self.calls = module, dict(INTRINSICS, **(calls or {}))
         self.axioms, self.undefined, self.memory, self.assumptions, self.addresses = [], [], {"outside": {}}, [], {}
+        self.pointers = {}
         self.count, self.steps = 0, 0
 
     # What a caller gives and takes.
@@ -189,7 +223,7 @@ class Run:
         if isinstance(pointer.base, str) and pointer.base in self.module.globals:
             return self.load_constant(kind, pointer, path)
         at = self.place(pointer, path)
-        return self.value_of_bytes(kind, [self.byte(pointer.base, at + i, path) for i in range(size_of(kind))])
+        return self.value_of_bytes(kind, [self.byte(pointer.base, at + i, path) for i in range(stored_size(kind))])
 
     def byte(self, base, at, path):
         found = self.memory[base].get(at)
@@ -210,13 +244,16 @@ class Run:
 
     def load_constant(self, kind, pointer, path):
         entry = self.module.globals[pointer.base]
-        data, step = initial_bytes(entry, self.module.types), size_of(kind)
+        data, step = initial_bytes(entry, self.module.types), stored_size(kind)
         self.must_not(pointer.poison, path)
         known = constant(pointer.offset)
         if known is not None:
             self.must_not(known + step > len(data), path)
-            part = data[known:known + step].ljust(step, b"\0")
-            return self.value_of_bytes(kind, [wrapped(z3.BitVecVal(byte, 8)) for byte in part])
+            parts = [wrapped(z3.BitVecVal(byte, 8)) for byte in data[known:known + step].ljust(step, b"\0")]
+            for at, target in self.constant_pointers(entry).items():
+                for i in range(max(at, known), min(at + 8, known + step)):
+                    parts[i - known] = PointerByte(target, i - at, False)
+            return self.value_of_bytes(kind, parts)
         # Symbolic: only whole elements, all of one size.
         shift = step.bit_length() - 1
         if 1 << shift != step or kind[0] not in ("int", "float"):
@@ -226,6 +263,14 @@ class Run:
         self.must_not(either(z3.UGE(index, len(entries)), z3.URem(pointer.offset, z3.BitVecVal(step, 64)) != 0), path)
         found = lookup(entries, index, max((len(entries) - 1).bit_length() - 1, 0))
         return Scalar(piece(found, 0, bits_of(kind)), False)
+
+    def constant_pointers(self, entry):
+        """{offset: pointer} of a constant global."""
+        if entry.name not in self.pointers:
+            found = {}
+            bytes_of_literal(Reader(entry.words, self.module.types), entry.type, 0, found)
+            self.pointers[entry.name] = {at: Pointer(name, z3.BitVecVal(0, 64), False) for at, name in found.items()}
+        return self.pointers[entry.name]
 
     def value_of_bytes(self, kind, parts):
         poison = either(*[part.poison for part in parts])
@@ -260,7 +305,7 @@ class Run:
                 value = Scalar(join([lane.bits for lane in value]), either(*[lane.poison for lane in value]))
             else:
                 return [byte for lane in value for byte in self.bytes_of_value(lane, kind[2])]
-        size = 8 * size_of(kind)
+        size = 8 * stored_size(kind)
         bits = value.bits if value.bits.size() >= size else z3.ZeroExt(size - value.bits.size(), value.bits)
         return [Scalar(piece(bits, i, 8), value.poison) for i in range(0, bits.size(), 8)]
 
@@ -285,11 +330,15 @@ def initial_bytes(entry, types):
     return bytes_of_literal(Reader(entry.words, types), entry.type)
 
 
-def bytes_of_literal(reader, kind):
-    if kind[0] == "pointer":  # its bytes are not known; who loads it finds that it was not stored
-        depth = 0
+def bytes_of_literal(reader, kind, start=0, pointers=None):
+    """pointers: receives {offset: name} of those that are the address of a whole object; start: the offset of this literal."""
+    if kind[0] == "pointer":
+        depth, words = 0, []
         while depth or reader.peek() not in (",", "]", "}", ">", None):
-            depth += {"(": 1, ")": -1}.get(reader.take(), 0)
+            words.append(reader.take())
+            depth += {"(": 1, ")": -1}.get(words[-1], 0)
+        if pointers is not None and words != ["null"]:
+            pointers[start] = words[0] if len(words) == 1 else "an address that is computed: " + " ".join(words)
         return bytes(8)
     word, size = reader.take(), size_of(kind)
     if word in ("zeroinitializer", "null"):
@@ -306,7 +355,7 @@ def bytes_of_literal(reader, kind):
         while not reader.skip(close):
             member = reader.type()
             at = offset_of(kind, index) if kind[0] == "struct" else index * size_of(kind[2])
-            data[at:at + size_of(member)] = bytes_of_literal(reader, member)
+            data[at:at + size_of(member)] = bytes_of_literal(reader, member, start + at, pointers)
             reader.skip(",")
             index += 1
         if packed:
@@ -352,9 +401,10 @@ class Frame:
         while waiting:
             label = min(waiting, key=lambda each: order[each])
             edges = waiting.pop(label)
-            self.path = either(*[path for _, path, _ in edges])
+            self.path = united([path for _, path, _ in edges])
             if not isinstance(self.path, bool):
-                self.path = condition_of(flag(self.path))
+                simple = condition_of(flag(self.path))
+                self.path = simple if isinstance(simple, bool) else self.path  # as it is: united() looks at its form
             if self.path is False:
                 continue
             self.join_values(edges)
@@ -798,6 +848,8 @@ def call(frame, reader, _name):
     kind = reader.type()
     reader.skip_attributes()
     name, arguments = reader.take(), []
+    if name.startswith("%"):  # a function that a pointer names
+        name = frame.values[name].base
     reader.take("(")
     while not reader.skip(")"):
         each = reader.type()
@@ -806,7 +858,7 @@ def call(frame, reader, _name):
             return None
         arguments.append(frame.operand(reader, each))
         reader.skip(",")
-    if name in frame.owner.module.functions:
+    if name in frame.owner.module.functions and name[1:] not in frame.owner.calls:
         return Frame(frame.owner, frame.owner.module.functions[name], arguments, frame.path).run()
     stem = name[1:]
     while stem not in frame.owner.calls:

@@ -87,10 +87,26 @@ def judge_z3(claim, seconds):
     return "counterexample", {name: model.eval(term, model_completion=True).as_long() for name, term in claim.inputs.items()}
 
 
+def without_singles(term):
+    """A term whose "or" and "and" have two operands at least, as SMT-LIB wants them; z3 takes one, too."""
+    singles, waiting, seen = [], [term], set()
+    while waiting:
+        each = waiting.pop()
+        if each.get_id() in seen:
+            continue
+        seen.add(each.get_id())
+        waiting.extend(each.children())
+        if each.num_args() == 1 and (z3.is_or(each) or z3.is_and(each)):
+            singles.append((each, each.arg(0)))
+    for each in sorted(singles, key=lambda pair: pair[0].get_id(), reverse=True):
+        term = z3.substitute(term, each)
+    return term if not singles else without_singles(term)
+
+
 def text_of(claim):
     """The refutation in SMT-LIB 2."""
     solver = z3.Solver()
-    solver.add(*refutation(claim))
+    solver.add(*[without_singles(each) for each in refutation(claim)])
     return "(set-logic QF_BVFP)\n" + solver.to_smt2()
 
 
