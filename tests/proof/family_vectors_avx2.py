@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""The AVX2 kernels of casts."""
+"""The AVX2 kernels of casts.
+
+For SOUNDNESS: a theorem is about a whole function of src/kernels/x86/cast, with the parameters that params.c makes, as clang compiles
+the file with the flags of its level. It is run for one block with every element unknown: each lane's result must be right for
+all inputs of that lane, whatever the other lanes hold, and no byte outside of the arrays may be read or written. For one set of
+parameters of each kernel the same is proved for arrays of one element, around one and around two blocks, and with streaming stores,
+whose addresses must be aligned. The loop over blocks, which all of them include, is proved apart for every length to three blocks.
+Right is SMT-LIB's conversion, or thresholds and lists from the values in tests/oracle/formats.py. What an instruction does is
+assumed from Intel's manual (x86.py); test_x86.py runs each of them on the processor beside its model. The mode of rounding and
+flushing (MXCSR) is assumed to be the default. Not covered: the loops of the loss report in the same files, and copies."""
 import vectors
 from seeded import Bug
 from vector_shown import by_table, encoding
 from vector_theorems import common_rows, loop_theorems, of_row, packing4_theorems, table_rows
 
-FAMILY = ("the AVX2 kernels of casts as clang compiles them with the flags of their level: every lane of a block for all inputs, "
-          "arrays around one and two blocks, streaming stores")
+FAMILY = "The AVX2 kernels of casts: every lane of a block, whatever the other lanes hold; other lengths; streaming stores; the loop over blocks"
 NAME = "vectors_avx2"
 SAMPLE = ("dti_fp32_to_bf16_avx2: nearest-even, NaN quiet", "dti_fp32_to_bf16_avx2: odd, NaN canonical", "dti_bf16_to_fp32_avx2",
           "dti_fp32_to_fp16_avx2: nearest-even, NaN quiet", "dti_fp64_to_fp32_avx2: nearest-even, NaN quiet",
