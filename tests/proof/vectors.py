@@ -291,22 +291,25 @@ def canonical(outcome, index, dependence):
     return [z3.substitute(each, *pairs) for each in (bits, poison)] + [[z3.substitute(each, *pairs) for each in axioms]]
 
 
-def forms(outcome):
-    """The distinct terms of the result's units: [(bits, poison, axioms)], and whether every unit was written."""
-    dependence, found, whole = Dependence(outcome), {}, True
-    for i, value in enumerate(outcome.outputs):
-        if value is None:
-            whole = False
-            continue
-        form = canonical(outcome, i, dependence)
-        found[(form[0].get_id(), form[1].get_id(), tuple(each.get_id() for each in form[2]))] = form
+def forms(*outcomes):
+    """The distinct terms of the results' units: [(bits, poison, axioms)], and whether every unit was written."""
+    found, whole = {}, True
+    for outcome in outcomes:
+        dependence = Dependence(outcome)
+        for i, value in enumerate(outcome.outputs):
+            if value is None:
+                whole = False
+                continue
+            form = canonical(outcome, i, dependence)
+            found[(form[0].get_id(), form[1].get_id(), tuple(each.get_id() for each in form[2]))] = form
     return list(found.values()), whole
 
 
-def claim(outcome, good):
-    """That each unit of the result is good(x, code): a condition about its own unit x of the source."""
-    distinct, whole = forms(outcome)
-    return claim_of_forms(outcome.inputs[0].size(), distinct, whole, outcome.run.undefined, good)
+def claim(outcomes, good):
+    """That each unit of the results is good(x, code): a condition about its own unit x of the source. The last result is not empty."""
+    distinct, whole = forms(*outcomes)
+    undefined = [each for outcome in outcomes for each in outcome.run.undefined]
+    return claim_of_forms(outcomes[-1].inputs[0].size(), distinct, whole, undefined, good)
 
 
 def claim_of_forms(width, distinct, whole, undefined, good):
