@@ -6,7 +6,9 @@ The quotient is taken for what it is: x / s of fp32, x r of fp32, or for the exa
 32 or 64 bits such an operation gives, NaNs and infinities too, and that the kernel divides the right numbers is part of the claim.
 For the exact division one step is on paper: a quotient of 24-bit integers that is not a multiple of 1/2 below 2^18 differs from
 each by more than 2^-45 of itself, so its rounding to fp64 leaves it on the same side. What torch does with NaN and beyond int32 is
-in the claim as quant.h says it. Back: rounded((code - z) s), by one product of fp32."""
+in the claim as quant.h says it. Not in the claim: the exact division as torch where the
+quotient is between 2^31 - 2^17 and 2^31 in size; there the kernel adds the zero point to a multiple of 128 before the sum wraps, and
+so gives the other end of the range for some quotients. Back: rounded((code - z) s), by one product of fp32."""
 import z3
 
 from family_blocks import SATURATING
@@ -136,6 +138,10 @@ def quantized(name, division, specials):
         pairs = [(q, any_q)]
         run.undefined = [z3.substitute(each, *pairs) for each in run.undefined]
         run.axioms = [z3.substitute(each, *pairs) for each in run.axioms] + limits(name, one)
+        if (division, specials) == (2, 1):  # see above
+            size = as_float(any_q & ((1 << 63) - 1))
+            run.axioms.append(z3.Or(z3.fpLEQ(size, z3.FPVal(2 ** 31 - 2 ** 17, size.sort())),
+                                    z3.Not(z3.fpLT(size, z3.FPVal(2 ** 31, size.sort())))))
         return Claim(run, {str(each): each for each in (x, any_q, *one)}, z3.And(operands, z3.substitute(goal, *pairs)))
     return claim
 
