@@ -10,12 +10,18 @@ every number is symbolic (32 numbers of fp32), its codes and its scale. For each
 What is claimed of a block is claimed of a largest magnitude and of any number that is not larger; that the kernel's maximum is the
 maximum is a theorem of its own, for 32 and for 16 numbers. The 32 claims are one term but for the number's name, which is checked.
 Packing is proved apart: in `integers`, and here for a block's own length and order."""
+import bisect
+import ctypes
+import json
+import struct
+import subprocess
 from fractions import Fraction
 
 import z3
 
 from family_integers import packed_bytes
 from lanes import FORMATS, POLICIES, SOURCES, constants, floor_log2, power_of_two, right
+from seeded import Bug, native
 from structural import Structural, Uniform, array, equal, explained, space, written
 from llvm_text import NotTranslated, offset_of
 from symbolic import NEAREST_EVEN, Run, Scalar, as_float, lookup
@@ -31,7 +37,14 @@ static __attribute__((noinline)) void load_tile(struct lane_blocks *t, const uns
 #define encode encode_array
 #include "kernels/cast/lanes_encode.c"
 #undef encode
-#include "core/dtype/dtype.c"
+static const struct dti_format formats[DTI_DTYPE_COUNT] = {
+#define DTYPE(row, row_name, k, w, e, m, b, s, p) \\
+    [DTI_##row] = {.name = row_name, .id = DTI_##row, .kind = DTI_KIND_##k, .specials = DTI_SPECIALS_##s, .width = w, .exp_bits = e, \\
+                   .man_bits = m, .bias = b, .component = DTI_##p},
+#include "core/dtype/dtypes.def"
+#undef DTYPE
+};
+const struct dti_format *dti_format_get(enum dti_dtype id) { return &formats[id]; }
 static const struct dti_block_format rows[] = {
 #define BLOCK(ID, NAME, ALIASES, FAMILY, ELEMENT, CODE, SCALE, LENGTH, BYTES, SUMMARY) \\
     {.id = DTI_BLOCK_##ID, .family = DTI_BLOCKS_##FAMILY, .code = DTI_##CODE, .scale = DTI_##SCALE, .length = LENGTH, .bytes = BYTES},
@@ -244,7 +257,7 @@ def packing(length, bits, order):
 
 
 def theorems(sample):
-    for count in (16, 32):
+    for count in (16,) if sample else (16, 32):
         yield Theorem("blocks", "the largest magnitude of %d numbers" % count, maximum(count))
     for length, bits in ((32, 6), (32, 4), (16, 4)):
         for order in (0, 1):
@@ -253,3 +266,48 @@ def theorems(sample):
         for rule in RULES:
             if not sample or (name, rule) in (("mxfp4", "floor"), ("mxfp8_e4m3", "rceil")):
                 yield Theorem("blocks", "%s, scale by %s" % (name, rule), quantized(name, rule))
+
+
+# What the machine and the program show of a seeded bug.
+
+STUBS = """
+const uint32_t dti_nf4_table[16], dti_bnb_fp4_limits[DTI_BNB_FP4_LIMITS];
+const uint8_t dti_bnb_fp4_order[DTI_BNB_FP4_LIMITS + 1];
+"""
+
+
+def as_number(bits):
+    return struct.unpack("<f", struct.pack("<I", bits))[0]
+
+
+def scale_shown(program, name, rule, numbers):
+    """The scale code that the program shows."""
+    words = [program, "quant", *[as_number(each).hex() for each in numbers], name, "--mx-scale", rule, "--json"]
+    done = subprocess.run(words, stdout=subprocess.PIPE, check=True, universal_newlines=True)
+    group = json.loads(done.stdout)["results"][0]["groups"][0]
+    return floor_log2(Fraction(group["scale"]["exact"])) + 127
+
+
+def showing(name, rule):
+    """The scale of a block whose largest magnitude is amax: planted, dtinfo's, by rationals."""
+    def shows(inputs, program):
+        amax = inputs["amax"]
+        with native(C + STUBS) as code:
+            parts = ctypes.create_string_buffer(constants()["parts", name])
+            codes, scale, count = (ctypes.create_string_buffer(64) for _ in range(3))
+            block_of = struct.pack("<32I", amax, *[0] * 31)
+            code.quantize_block(parts, codes, scale, block_of, count, BLOCKS.index(name), RULES.index(rule), 0, 0, 0x3f800000, 0)
+            wrong = scale.raw[0]
+        return wrong, scale_shown(program, name, rule, [amax]), bisect.bisect_right(first_scales(name, rule), amax) - 1
+    return shows
+
+
+KERNEL = "kernels/quant/quant_lanes_blocks.c"
+SEEDED = (
+    Bug("a quotient of exactly 2^e is rounded up", KERNEL, "mantissa > max", "mantissa >= max", "mxfp8_e4m3, scale by rceil", {},
+        showing("mxfp8_e4m3", "rceil")),
+    Bug("half a step of the next mantissa width", KERNEL, "<< (22 - man_bits)", "<< (21 - man_bits)", "mxfp6_e2m3, scale by even", {},
+        showing("mxfp6_e2m3", "even")),
+    Bug("the smallest scale is 2^-126", KERNEL, "exponent < -127 ? -127", "exponent < -126 ? -126", "mxfp4, scale by floor", {},
+        showing("mxfp4", "floor")),
+)

@@ -4,13 +4,20 @@ operations on fp32 in the same order. A code d (q - 8) is proved to have the rig
 minimum, one conversion of the integer, one product, and so on; what these operations of fp32 give is not looked at (any function
 of their operands would do). The conversion of fp16, which the machine may have as an instruction, is a theorem of its own, for all
 65,536 codes. The formulas are those of ggml-quants.c's dequantize_row functions."""
+import ctypes
+import pathlib
+import struct
+import subprocess
+import tempfile
+
 import z3
 
+from seeded import Bug, native
 from structural import Structural, array, integer, multiply, same, space, subtract, written
 from symbolic import Run, Scalar, as_float, sort_of
 from theorem import Claim, Theorem, compiled, defined
 
-FAMILY = "gguf"
+FAMILY = "GGUF's decoders do the arithmetic of the formulas, operation by operation, for all bytes of a block; every fp16"
 SOURCE = '''
 #include <stdint.h>
 extern float half_of(uint32_t bits);
@@ -204,3 +211,57 @@ def theorems(sample):
     yield Theorem(FAMILY, "fp16 to fp32, all codes", half_number)
     for name in ("q4_0", "q4_k") if sample else TYPES:
         yield Theorem(FAMILY, "%s: ggml's formula" % name, decoder(name))
+
+
+Q4_K = '''
+#include "kernels/gguf/gguf_lanes_k.h"
+void decode_q4_k(float *x, const unsigned char *p)
+{
+    struct gguf_block block;
+    q4_k(&block, p);
+    gguf_multiply(x, &block, 256, 32, 1, true);
+}
+'''
+
+
+def dequantized(program, kind, elements, block):
+    """The numbers that the program makes of a file with one block."""
+    head = b"GGUF" + struct.pack("<IQQ", 3, 1, 0) + struct.pack("<Q", 1) + b"w" + struct.pack("<IQIQ", 1, elements, kind, 0)
+    with tempfile.TemporaryDirectory() as folder:
+        given, made = pathlib.Path(folder) / "one.gguf", pathlib.Path(folder) / "one.npy"
+        given.write_bytes(head + bytes(-len(head) % 32) + block)
+        subprocess.run([program, "quant", str(given), "--dequant", "fp32", "-o", str(made)], check=True, stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE)
+        return struct.unpack("<%df" % elements, made.read_bytes()[-4 * elements:])
+
+
+def exact_q4_k(block):
+    """In doubles, which hold these products and differences; rounded to fp32 at the end."""
+    d, least = struct.unpack("<ee", block[:4])
+    scales, found = block[4:16], []
+    for i in range(256):
+        j = i // 32
+        scale = scales[j] & 63 if j < 4 else scales[j + 4] & 15 | scales[j - 4] >> 6 << 4
+        minimum = scales[j + 4] & 63 if j < 4 else scales[j + 4] >> 4 | scales[j] >> 6 << 4
+        code = block[16 + i // 64 * 32 + i % 32] >> 4 * (i // 32 % 2) & 15
+        found.append(struct.unpack("<f", struct.pack("<f", d * scale * code - least * minimum))[0])
+    return found
+
+
+def q4_k_shown(inputs, program):
+    """The first number that differs."""
+    block = bytes(inputs["byte%d" % i] for i in range(144))
+    with native(Q4_K) as code:
+        target = (ctypes.c_float * 256)()
+        code.decode_q4_k(target, block)
+        wrong = list(target)
+    ours, exact = dequantized(program, 12, 256, block), exact_q4_k(block)
+    at = next((i for i in range(256) if wrong[i] != exact[i]), 0)
+    return wrong[at], ours[at] if list(ours) == exact else ours, exact[at]
+
+
+PLAIN = dict({"byte%d" % i: 0x11 for i in range(16, 144)}, byte0=0, byte1=0x3c, byte2=0, byte3=0x38)  # d 1, dmin 1/2, codes 1
+SEEDED = (
+    Bug("the high bits of a scale are one place too low", "kernels/gguf/gguf_lanes_k.h", "b[g] >> 6 << 4;", "b[g] >> 6 << 3;",
+        "q4_k: ggml's formula", PLAIN, q4_k_shown),
+)

@@ -4,13 +4,16 @@ bits), core/wide.h (128-bit products, sums with carry, normalisation), the packi
 are the codes' bits in order, and unpacking gives them back; 75 codes: whole groups, the last groups, and a rest), and the order of
 4-bit codes in GGUF's blocks. For all inputs. The machine's division and its product of two
 words are taken for what they are: q b + r = a with r < b, and some number up to (2^64 - 1)^2."""
+import ctypes
+
 import z3
 
+from seeded import Bug, array_cast, native
 from structural import array, space, written
 from symbolic import Run
 from theorem import Claim, Theorem, compiled, defined
 
-FAMILY = "integers"
+FAMILY = "Helpers on integers and the packing of codes: checked arithmetic, wide products, shifts; for all inputs"
 SOURCE = '''
 #include "util/checked.h"
 #include "core/wide.h"
@@ -218,3 +221,22 @@ def theorems(sample):
             order = "high" if high else "low"
             yield Theorem(FAMILY, "packing %d codes of %d bits, %s first" % (COUNT, bits, order), packing(bits, high))
             yield Theorem(FAMILY, "unpacking %d codes of %d bits, %s first" % (COUNT, bits, order), unpacking(bits, high))
+
+
+def packed_natively(bits):
+    """The bytes of 75 codes: planted, dtinfo's, in Python's integers."""
+    def shows(inputs, program):
+        codes = bytes(inputs["code%d" % i] & ((1 << bits) - 1) for i in range(COUNT))
+        whole = sum(code << bits * i for i, code in enumerate(codes))
+        with native("#define BITS %d\n#define HIGH 0\n#define HALF 8\n" % bits + SOURCE) as code:
+            target = ctypes.create_string_buffer((COUNT * bits + 7) // 8)
+            code.pack_codes(target, codes)
+            wrong = target.raw
+        return wrong, array_cast(program, codes, "uint8", "uint%d" % bits), whole.to_bytes(len(wrong), "little")
+    return shows
+
+
+SEEDED = (
+    Bug("every second code is masked as the first", "kernels/cast/lanes_packed.h", "(word >> by & low << bits)", "(word >> by & low)",
+        "packing 75 codes of 4 bits, low first", {"code1": 5}, packed_natively(4)),
+)

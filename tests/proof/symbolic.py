@@ -22,6 +22,7 @@ PointerByte = collections.namedtuple("PointerByte", "pointer index poison")  # o
 SORTS = {16: (5, 11), 32: (8, 24), 64: (11, 53)}
 NEAREST_EVEN = z3.RNE()
 MOST_STEPS = 200000
+FREE_TURNS = 100  # of a loop, before a solver is asked whether there can be more
 
 
 def sort_of(bits):
@@ -52,13 +53,17 @@ def negation(condition):
 
 def united(paths):
     """Whether one of these holds: two that a branch parted are the path before it again."""
-    paths = list(paths)
-    for i, one in enumerate(paths):
-        for j, other in enumerate(paths[:i]):
-            before = parted(one, other)
-            before = parted(other, one) if before is None else before
-            if before is not None:
-                return united([before] + [path for k, path in enumerate(paths) if k not in (i, j)])
+    for _ in range(2):  # those that leave a loop meet from the last one on
+        left = []
+        for path in reversed(paths):
+            left.append(path)
+            while len(left) > 1:
+                before = parted(left[-1], left[-2])
+                before = parted(left[-2], left[-1]) if before is None else before
+                if before is None:
+                    break
+                left[-2:] = [before]
+        paths = left
     return either(*paths)
 
 
@@ -393,7 +398,7 @@ class Frame:
     def __init__(self, run, function, arguments, path):
         self.owner, self.function, self.path = run, function, path
         self.values = {name: value for (_, name), value in zip(function.parameters, arguments)}
-        self.returned = []
+        self.returned, self.turns = [], 0
 
     def run(self):
         """Executes the blocks in an order in which every block comes after those that lead to it. A block may be entered again:
@@ -414,7 +419,7 @@ class Frame:
             self.join_values(edges)
             for target, condition in self.block(label, edges):
                 path = both(self.path, condition)
-                if order[target] <= order[label] and not isinstance(path, bool) and not self.owner.possible(path):
+                if loops and not isinstance(path, bool) and not self.goes_on(label, target, order, path):
                     continue
                 if path is not False:
                     kept = dict(self.values) if loops and not isinstance(path, bool) else None
@@ -425,6 +430,15 @@ class Frame:
         for path, other in reversed(self.returned[:-1]):
             value = merged(path, other, value) if value is not None else None
         return value
+
+    def goes_on(self, label, target, order, path):
+        """Whether an edge may be taken: of a loop a solver is asked, under assumptions at once, else after many turns."""
+        if self.owner.assumptions:
+            return self.owner.possible(path)
+        if order[target] > order[label]:
+            return True
+        self.turns += 1
+        return self.turns < FREE_TURNS or self.owner.possible(path)
 
     def join_values(self, edges):
         """The values where edges meet, of which some left a loop in an earlier turn than others."""
