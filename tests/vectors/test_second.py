@@ -7,6 +7,7 @@ Usage: test_second.py PROGRAM             a sample of the pairs
        test_second.py FOLDER              a published set
 """
 
+import importlib.util
 import pathlib
 import subprocess
 import sys
@@ -56,6 +57,15 @@ def vectors_of(program, *words):
     return done.stdout.decode()
 
 
+def published_tables():
+    """Path and text of the set's tables of the OCP and P3109, which tools/make-vectors.py makes without the program."""
+    path = pathlib.Path(__file__).resolve().parents[2] / "tools/make-vectors.py"
+    spec = importlib.util.spec_from_file_location("make_vectors", path)
+    maker = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(maker)
+    return maker.published()
+
+
 def main():
     check_philox()
     tally = Tally()
@@ -69,6 +79,8 @@ def main():
         listed = vectors_of(words[0], "--list").splitlines() if "--long" in sys.argv else []
         for pair in [line.split("\t")[1] for line in listed] or SAMPLE:
             check_file(tally, vectors_of(words[0], *pair.split(" ")), pair)
+        for path, text in published_tables():
+            check_file(tally, text, "published/" + path)
     tally.finish()
 
 
