@@ -17,7 +17,7 @@ from structural import Structural, array, integer, multiply, same, space, subtra
 from symbolic import Run, Scalar, as_float, sort_of
 from theorem import Claim, Theorem, compiled, defined
 
-FAMILY = "gguf"
+FAMILY = "GGUF's decoders do the arithmetic of the formulas, operation by operation, for all bytes of a block; every fp16"
 SOURCE = '''
 #include <stdint.h>
 extern float half_of(uint32_t bits);

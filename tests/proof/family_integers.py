@@ -13,7 +13,7 @@ from structural import array, space, written
 from symbolic import Run
 from theorem import Claim, Theorem, compiled, defined
 
-FAMILY = "integers"
+FAMILY = "Helpers on integers and the packing of codes: checked arithmetic, wide products, shifts; for all inputs"
 SOURCE = '''
 #include "util/checked.h"
 #include "core/wide.h"

@@ -104,9 +104,10 @@ def merging():
 def theorems(sample):
     yield Theorem("sums", "a double, added to its words", adding)
     for name, sign in (("carry_add", 1), ("carry_subtract", -1)):
-        for at in (0, 32) if sample else range(WORDS - 1):
+        for at in (32,) if sample else range(WORDS - 1):
             yield Theorem("sums", "%s from word %d on" % (name.replace("_", ", to "), at), carrying(name, sign, at))
-    yield Theorem("sums", "two sums, merged", merging)
+    if not sample:
+        yield Theorem("sums", "two sums, merged", merging)
 
 
 STUBS = """

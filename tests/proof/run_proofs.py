@@ -45,21 +45,23 @@ def families(chosen):
 
 
 def judged(index, solvers, each, seconds):
-    """[(solver, verdict or a text of what went wrong)] of one theorem."""
+    """[(solver, verdict)] of one theorem; the answer is a text of what went wrong where it could not be judged."""
     from llvm_text import NotTranslated
     from theorem import Verdict, judge
     started, found = time.process_time(), []
     try:
         claim = ALL[index].claim()
+        built = time.process_time() - started
+        for solver in solvers:
+            verdict = judge(claim, seconds, solver)
+            found.append((solver, verdict._replace(seconds=verdict.seconds + built)))
+            built = 0.0
+            if not each and verdict.answer != "open":
+                break
     except NotTranslated as reason:
-        return [("", Verdict("not translated: %s" % reason, 0.0, None))]
-    built = time.process_time() - started
-    for solver in solvers:
-        verdict = judge(claim, seconds, solver)
-        found.append((solver, verdict._replace(seconds=verdict.seconds + built)))
-        built = 0.0
-        if not each and verdict.answer != "open":
-            return found[-1:]
+        found.append(("", Verdict("not translated: %s" % reason, 0.0, None)))
+    except Exception as reason:  # one theorem that fails does not hide the others
+        found.append(("", Verdict("failed: %s %s" % (type(reason).__name__, reason), 0.0, None)))
     return found if each else found[-1:]
 
 
@@ -88,6 +90,7 @@ def table(paths):
     for family, module in families([]).items():
         mine = [row for row in rows if row[1] == family]
         if not mine:
+            lines.append("| `%s` | %s | %d | not in this run | | | |" % (family, module.FAMILY, sum(1 for _ in module.theorems(False))))
             continue
         names, seconds = {row[0] for row in mine}, [float(row[3]) for row in mine]
         unproved = {row[0] for row in mine if row[2] != "proved"}

@@ -12,6 +12,7 @@ A family lists its bugs as SEEDED, rows of Bug:
 import collections
 import contextlib
 import ctypes
+import os
 import pathlib
 import subprocess
 import tempfile
@@ -40,13 +41,13 @@ def planted(bug):
 
 
 @contextlib.contextmanager
-def native(text):
-    """C source as the machine runs it, a ctypes library: with what is planted."""
+def native(text, flags=()):
+    """C source as the machine runs it, a ctypes library: with what is planted. What it calls elsewhere is not there."""
     with tempfile.TemporaryDirectory() as folder:
         source, target = pathlib.Path(folder) / "source.c", pathlib.Path(folder) / "source.so"
         source.write_text(text)
-        subprocess.run([clang(), *FLAGS, *include_words(), "-shared", "-fPIC", str(source), "-o", str(target)], check=True)
-        yield ctypes.CDLL(str(target))
+        subprocess.run([clang(), *FLAGS, *flags, *include_words(), "-shared", "-fPIC", str(source), "-o", str(target)], check=True)
+        yield ctypes.CDLL(str(target), mode=os.RTLD_LAZY)
 
 
 def array_cast(program, data, source, target, options=()):

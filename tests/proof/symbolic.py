@@ -212,6 +212,10 @@ class Run:
         solver.add(condition, *self.assumptions)
         return solver.check() != z3.unsat
 
+    def computed_float(self, value, first, _second):
+        """The bits of a sum, difference, product or quotient."""
+        return self.float_bits(value, first.size())
+
     def must_not(self, condition, path):
         wrong = both(path, condition)
         if wrong is not False:
@@ -681,8 +685,8 @@ FLOAT_BINARY = {"fadd": z3.fpAdd, "fsub": z3.fpSub, "fmul": z3.fpMul, "fdiv": z3
 def float_binary(frame, reader, name):
     strict(reader)
     _, (first, second) = frame.operands(reader, 2)
-    return lanes(lambda a, b: float_result(
-        frame.owner, FLOAT_BINARY[name](NEAREST_EVEN, as_float(a.bits), as_float(b.bits)), a.bits.size(), a, b), first, second)
+    return lanes(lambda a, b: Scalar(frame.owner.computed_float(
+        FLOAT_BINARY[name](NEAREST_EVEN, as_float(a.bits), as_float(b.bits)), a.bits, b.bits), either(a.poison, b.poison)), first, second)
 
 
 def float_result(run, value, width, *operands):

@@ -59,6 +59,8 @@ def rows():
         add("avx512", "avx512dq", "i", "uitofp.round %d" % mode, "OUT(_mm512_cvt_roundepu64_pd(I(a), %d))" % (mode | 8))
     add("avx2", "f16c", "f16", "cvtph2ps (fpext)", "OUT2(_mm256_cvtph_ps(I1(a)))")
     add("avx2", "avx2", "f32", "cvtps2pd (fpext)", "OUT2(_mm256_cvtps_pd((__m128)I1(a)))")
+    for name in ("mul", "add"):
+        add("avx2", "avx2", "f32", "%s_ps (f%s)" % (name, name), "OUT2(_mm256_%s_ps(S2(a), S2(b)))" % name)
     add("avx2", "avx2", "f64", "avx.cvt.pd2.ps.256", "OUT1(_mm256_cvtpd_ps(D2(a)))")
     add("avx2", "avx2", "f32", "avx.cvtt.ps2dq.256", "OUT2(_mm256_cvttps_epi32(S2(a)))")
     add("avx2", "avx2", "f32", "avx.min.ps.256", "OUT2(_mm256_min_ps(S2(a), S2(b)))")

@@ -153,7 +153,7 @@ def code_list(source, target, overflow="native", nan="quiet"):
 
 def table_code(own, f, code, overflow, nan):
     cls, negative, value = own.decode(code)
-    if cls == formats.NAN and nan == "canonical":
+    if cls == formats.NAN and (nan == "canonical" or own.nan == (own.sign_bit,)):  # the only NaN, at the code of -0, has no sign
         negative = False
     found = formats.encode(f, cls, negative, value, "nearest-even", overflow)[0]
     if cls == formats.NAN and nan == "quiet" and own.ieee and f.ieee and own.man > 1 and f.man > 1:

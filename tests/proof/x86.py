@@ -46,13 +46,20 @@ def converted(run, mode, bits, width):
 
 
 class X86Run(Run):
-    """A run that also knows what x86 does with the NaNs of fpext and fptrunc, whose payload LLVM leaves open."""
+    """A run that also knows what x86 does with NaNs in fpext, fptrunc and arithmetic, whose payload LLVM leaves open."""
 
     def __init__(self, module):
         super().__init__(module, X86)
 
     def resized_float(self, bits, width):
         return converted(self, MODES[0], bits, width)
+
+    def computed_float(self, value, first, second):
+        """Of one NaN and a number that NaN, quiet; of two either may be the processor's first, so any."""
+        quiet = 1 << {16: 9, 32: 22, 64: 51}[first.size()]
+        nan, other = z3.fpIsNaN(as_float(first)), z3.fpIsNaN(as_float(second))
+        bits = self.float_bits(value, first.size())
+        return z3.If(z3.And(nan, z3.Not(other)), first | quiet, z3.If(z3.And(other, z3.Not(nan)), second | quiet, bits))
 
 
 def to_signed(mode, bits, width):
