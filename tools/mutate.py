@@ -4,7 +4,7 @@
 
     mutate.py plant WORK [--count N] [--seed N] [-- OPTION...]   copy, plant and build; the options go to meson setup
     mutate.py reach WORK                                          which test reaches which fault, and how long it takes
-    mutate.py run WORK [--jobs N] [--budget S] [--only ID,...]    run the tests that reach a fault until one fails
+    mutate.py run WORK [--jobs N] [--budget S] [--longest S] [--only ID,...]    run the tests that reach a fault until one fails
     mutate.py report WORK [--survivors FILE]                      the score by room, survivors, tests that add nothing
 
 One build holds all faults: `a < b` becomes `(dti_mutant(7) ? (a <= b) : (a < b))`, and the variable DTI_MUTANT, which only
@@ -164,7 +164,6 @@ class Slot:
 
     def child(self, test, mutant):
         os.setsid()
-        os.nice(3)
         resource.setrlimit(resource.RLIMIT_DATA, (8 << 30, 8 << 30))
         resource.setrlimit(resource.RLIMIT_FSIZE, (9 << 30, 9 << 30))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -258,16 +257,18 @@ def worker(options, number):
         done[int(row["id"])].add("*" if row["result"] != "pass" else row["test"])
         ran[row["test"]] += 1
         caught[row["test"]] += row["result"] != "pass"
+    breadth = {name: len(row["reached"] or "") ** 0.5 for name, row in rows.items()}
     order = [int(one) for one in options.only.split(",")] if options.only else sorted(mutants, key=lambda one: random.Random(one).random())
     path = work / ("runs%d.tsv" % number)
     with open(path, "a", encoding="utf-8") as out:
         if not out.tell():
             out.write("id\ttest\tresult\tseconds\n")
         for mutant in order[number::options.jobs]:
-            left, spent = set(reached[mutant]) - done[mutant], 0.0
+            left = {name for name in set(reached[mutant]) - done[mutant] if float(rows[name]["seconds"]) <= options.longest}
+            spent = 0.0
             while left and "*" not in done[mutant] and spent < options.budget:
-                # The test that is likeliest to find it for its time.
-                name = min(left, key=lambda one: (float(rows[one]["seconds"]) + 0.02) * (ran[one] + 4) / (caught[one] + 1))
+                # The test that is likeliest to find it for its time: it found others, and does little else.
+                name = min(left, key=lambda one: (float(rows[one]["seconds"]) + 0.02) * (ran[one] + 4) / (caught[one] + 1) * breadth[one])
                 left.remove(name)
                 word, seconds = slot.execute(tests[name], mutant, 10 * float(rows[name]["seconds"]) + 5)
                 word = "pass" if word == "skip" else word
@@ -323,6 +324,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--budget", type=float, default=1e9, help="seconds for one fault in this run")
+    parser.add_argument("--longest", type=float, default=1e9, help="leave longer tests for another run")
     parser.add_argument("--only", default="")
     parser.add_argument("--survivors", type=pathlib.Path)
     words = sys.argv[1:]
