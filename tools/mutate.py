@@ -164,6 +164,8 @@ class Slot:
 
     def child(self, test, mutant):
         os.setsid()
+        for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGPIPE):
+            signal.signal(number, signal.SIG_DFL)  # as a person's shell leaves them, whatever this process was given
         resource.setrlimit(resource.RLIMIT_DATA, (8 << 30, 8 << 30))
         resource.setrlimit(resource.RLIMIT_FSIZE, (9 << 30, 9 << 30))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -300,20 +302,25 @@ def report(options):
     done = collections.defaultdict(set)
     for row in runs:
         done[int(row["id"])].add(row["test"])
-    reasons = {row["id"]: row["reason"] for row in read_table(options.survivors)} if options.survivors else {}
-    print("room\tfaults\tcaught\tunreached\tsurvived\topen")
-    for room in list(ROOMS) + ["all"]:
-        mine = [one for one, row in mutants.items() if room in (row["room"], "all")]
-        alive = [one for one in mine if one not in killers and reached[one]]
-        over = [one for one in alive if set(reached[one]) <= done[one]]
-        print("\t".join(map(str, (room, len(mine), sum(one in killers for one in mine), sum(not reached[one] for one in mine), len(over), len(alive) - len(over)))))
+    key = ("file", "original", "fault")  # numbers and lines change with the sources
+    reasons = {tuple(row[name] for name in key): row["reason"] for row in read_table(options.survivors)}
+    states, lines = collections.defaultdict(collections.Counter), []
     for one, row in sorted(mutants.items()):
-        if one not in killers:
-            state = "unreached" if not reached[one] else "survived" if set(reached[one]) <= done[one] else "open: %d of %d" % (len(set(reached[one]) - done[one]), len(reached[one]))
-            print("\t".join([state] + [row[name] for name in row] + [reasons.get(str(one), "")]))
+        reason = reasons.get(tuple(row[name] for name in key), "")
+        left = len(set(reached[one]) - done[one])
+        state = "caught" if one in killers else "excused" if reason else "unreached" if not reached[one] else "open" if left else "survived"
+        for room in (row["room"], "all"):
+            states[room][state] += 1
+        if state != "caught":
+            lines.append("\t".join([state, *row.values(), reason or ("%d of %d tests left" % (left, len(reached[one])) if left else "")]))
+    words = ("caught", "excused", "survived", "unreached", "open")
+    print("\t".join(("room", "faults") + words))
+    for room in [*ROOMS, "all"]:
+        print("\t".join(map(str, (room, sum(states[room].values()), *(states[room][word] for word in words)))))
+    print("\n".join(lines))
     firsts = collections.Counter(killers.values())
     for name, row in sorted(tests.items(), key=lambda item: -float(item[1]["seconds"])):
-        print("test\t%s\t%s\t%s s\t%d first" % (name, row["result"], row["seconds"], firsts[name]))
+        print("test\t%s\t%s\t%s s\tfirst to find %d" % (name, row["result"], row["seconds"], firsts[name]))
 
 
 def main():
