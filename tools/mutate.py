@@ -37,8 +37,10 @@ ROOMS = {"core": 210, "kernels": 260, "containers": 250, "files": 350, "convert"
 # ---- plant
 
 def read_table(path):
+    if not path:
+        return []
     with open(path, encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)) if path else []
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 def write_table(path, rows):
