@@ -179,6 +179,7 @@ class Slot:
         if "argv" in test:
             os.chdir(test["cwd"])
             os.execvp(test["argv"][0], test["argv"])
+        self.cases.KEPT_VARIABLES += ("DTI_MUTANT", "DTI_MUTANT_MAP")
         self.cases.tempfile.tempdir = str(self.folder / "tmp")
         if self.cases.lacks(test["script"], self.pretend, self.work / "build/dtinfo"):
             os._exit(77)
