@@ -1,0 +1,13 @@
+# memos: a place that is no number, one too large, one never set, and one that is
+for bytes in 'Vos\npx\n.' 'Vos\np99999999999\n.' 'g7\n.' 'Vos\np0\n0g0\n.' 'Vos\np\n.' 'Vos\np-1\n.'
+do
+    printf "$bytes" >memo.pkl
+    dtinfo check --pickle memo.pkl -v 2>&1; echo "exit $?"
+done
+# the most imports that are listed, and one more
+for count in 10000 10001
+do
+    python3 -c 'import sys; sys.stdout.write("".join("cos\nn%d\n0" % i for i in range(int(sys.argv[1]))) + "N.")' $count >many.pkl
+    dtinfo check --pickle many.pkl -v >many.txt 2>&1; echo "exit $?"
+    grep -c "os\.n" many.txt; grep damaged many.txt
+done
