@@ -4,10 +4,15 @@ do
     printf "$bytes" >memo.pkl
     dtinfo check --pickle memo.pkl -v 2>&1; echo "exit $?"
 done
-# the most imports that are listed, and one more
-for count in 10000 10001
+# the most imports that are listed, and one more, in both ways to import
+cat >many.py <<'END'
+import sys
+one = {"global": "cos\nn%d\n0", "stack": "Vos\nVn%d\n\x930"}[sys.argv[1]]
+sys.stdout.buffer.write("".join(one % i for i in range(int(sys.argv[2]))).encode("latin-1") + b"N.")
+END
+for count in "global 10000" "global 10001" "stack 10000" "stack 10001"
 do
-    python3 -c 'import sys; sys.stdout.write("".join("cos\nn%d\n0" % i for i in range(int(sys.argv[1]))) + "N.")' $count >many.pkl
+    python3 many.py $count >many.pkl
     dtinfo check --pickle many.pkl -v >many.txt 2>&1; echo "exit $?"
     grep -c "os\.n" many.txt; grep damaged many.txt
 done
