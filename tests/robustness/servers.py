@@ -175,8 +175,8 @@ def judge_failures(b):
     bad(srv.lie(lambda h, *_: h.update({"X-%d" % i: "y" for i in range(300)})), "too long a head")
     bad(srv.lie(header("ETag", '"' + "x" * 400 + '"')), "too long a head")
     bad(srv.status(404), "answers 404 (not found)")
-    bad(srv.status(403), "answers 403 (forbidden)")
-    bad(srv.status(401), "answers 401 (not authorized)")
+    for status, words in ((403, "answers 403 (forbidden)"), (401, "answers 401 (not authorized)")):
+        check("HF_TOKEN" not in bad(srv.status(status), words).stderr, "another host has nothing to do with the hub")
     bad(srv.status(418), "answers 418")
     bad(srv.status(429, Retry_After=3600), "asks to wait for 3600 seconds")
     start = time.monotonic()
