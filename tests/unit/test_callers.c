@@ -116,13 +116,13 @@ static enum dti_status do_numbers(const char *path, struct dti_team *team, struc
         struct dti_number number;
         struct dti_value value = {.kind = DTI_CLASS_NAN}, same = {.kind = DTI_CLASS_INF};
         status = dti_number_parse_value(&number, &value, texts[i], strlen(texts[i]), error);
-        if (status == DTI_OK)
+        if (status == DTI_OK && CHECK(value.kind == DTI_CLASS_FINITE))
             dti_number_free(&number);
         if (status == DTI_OK)
             status = dti_value_parse(&same, texts[i], strlen(texts[i]), error);
         if (status == DTI_OK)
-            CHECK(value.kind == DTI_CLASS_FINITE && same.kind == DTI_CLASS_FINITE &&
-                  value.hi == same.hi && value.lo == same.lo && value.exponent == same.exponent);
+            CHECK(same.kind == DTI_CLASS_FINITE && value.hi == same.hi && value.lo == same.lo &&
+                  value.exponent == same.exponent);
     }
     return status;
 }
