@@ -7,6 +7,7 @@
 
 #include "answers/document.h"
 #include "answers/tensors.h"
+#include "answers/vectors/vectors.h"
 #include "bench/measure/bench_table.h"
 #include "cli/completion/shells.h"
 #include "containers/container.h"
@@ -280,6 +281,19 @@ static void offer_values(struct completion *c, const struct dti_option *option,
     }
 }
 
+/* "fp32:mxfp4", "text:bf16", "add:bf16". */
+static void offer_pairs(struct completion *c)
+{
+    const bool target = strchr(c->typed, ':') != NULL;
+    keep_to(c, ':');
+    (void)offer(c, "", "text", target ? "all codes, decoded" : "decimal numbers");
+    for (unsigned i = 0; i < DTI_VECTORS_OPERATION_COUNT && !target; i++)
+        (void)offer(c, "", dti_vectors_operation_name((enum dti_vectors_operation)i), "arithmetic");
+    offer_dtypes(c);
+    if (target)
+        offer_blocks(c);
+}
+
 static void offer_operands(struct completion *c, const struct dti_command *command, int before)
 {
     switch (command->operands) {
@@ -311,6 +325,9 @@ static void offer_operands(struct completion *c, const struct dti_command *comma
         keep_list(c);
         keep_to(c, ':');
         offer_dtypes(c);
+        break;
+    case DTI_OPERANDS_PAIRS:
+        offer_pairs(c);
         break;
     case DTI_OPERANDS_ARCHITECTURES:
         offer_architectures(c);

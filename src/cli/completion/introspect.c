@@ -31,6 +31,7 @@ static const char *operand_kind(enum dti_operands operands)
         [DTI_OPERANDS_COMMAND] = "command",
         [DTI_OPERANDS_SHELL] = "shell",
         [DTI_OPERANDS_BENCH] = "bench",
+        [DTI_OPERANDS_PAIRS] = "pairs",
         [DTI_OPERANDS_ARCHITECTURES] = "architectures",
         [DTI_OPERANDS_FILES] = "files",
         [DTI_OPERANDS_WORDS] = "words",

@@ -245,7 +245,7 @@ static enum dti_status read_bytes(const char *text, const char *given, uint64_t 
     };
     const char *at = text;
     size_t length = strlen(text);
-    uint64_t digits, scale, product;
+    uint64_t digits = 0, scale = 1, product;
     if (read_decimal(&at, &length, &digits, &scale) && digits > 0) {
         if (length > 0 && *at == ' ')
             at++, length--;

@@ -101,6 +101,7 @@ enum dti_operands {
     DTI_OPERANDS_COMMAND,       /* completion offers commands */
     DTI_OPERANDS_SHELL,         /* completion offers shells */
     DTI_OPERANDS_BENCH,         /* a subject, then pairs of dtypes */
+    DTI_OPERANDS_PAIRS,         /* pairs of dtypes, and the other words of test vectors */
     DTI_OPERANDS_ARCHITECTURES, /* completion offers architectures */
     DTI_OPERANDS_FILES,         /* the shell completes names of files */
     DTI_OPERANDS_WORDS,         /* all words unparsed, including options */
