@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Mutation testing: plants small faults into a copy of the sources and counts those that the push suite finds.
 
-    mutate.py plant WORK [--count N] [--seed N] [-- OPTION...]   copy, plant and build; the options go to meson setup
-    mutate.py reach WORK                                          which test reaches which fault, and how long it takes
-    mutate.py run WORK [--jobs N] [--budget S] [--longest S] [--only ID,...]    run the tests that reach a fault until one fails
-    mutate.py report WORK [--survivors FILE]                      the score by room, survivors, tests that add nothing
+    mutate.py plant WORK [--count N] [--seed N] [-- OPTION...]    copy, plant and build; the options go to meson setup
+    mutate.py reach WORK                                           which test reaches which fault, and how long it takes
+    mutate.py run WORK [--jobs N] [--budget S] [--longest S] [--sample N] [--only ID,...]
+                                                                   run the tests that reach a fault until one fails
+    mutate.py report WORK [--sample N] [--survivors FILE]          the score by room, survivors, what each test found first
 
 One build holds all faults: `a < b` becomes `(dti_mutant(7) ? (a <= b) : (a < b))`, and the variable DTI_MUTANT, which only
 this copy reads, chooses one. Each run continues where the last one stopped. Needs libclang for Python (`pip install libclang`).
@@ -32,7 +33,10 @@ import time
 from mutate_places import HEADER, candidates, planted
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Faults for each room; what is left over by a room goes to no other one.
+# caught; no change of what the program does; another way to the same; what only a sanitizer sees; code of another machine; no test
+# sees it; not all tests that reach it have run
+STATES = ("caught", "same", "slower", "memory", "absent", "gap", "open")
+# Faults for each room; what one room lacks goes to no other one.
 ROOMS = {"core": 210, "kernels": 260, "containers": 250, "files": 350, "convert": 140, "answers": 130, "requests": 60, "calc": 90, "io": 60}
 # ---- plant
 
@@ -255,6 +259,11 @@ def load(work):
     return mutants, tests, reached, runs
 
 
+def order_of(mutants):
+    """Any beginning of this order is a sample of all."""
+    return sorted(mutants, key=lambda one: random.Random(one).random())
+
+
 def worker(options, number):
     work = options.work.resolve()
     mutants, rows, reached, runs = load(work)
@@ -265,7 +274,7 @@ def worker(options, number):
         ran[row["test"]] += 1
         caught[row["test"]] += row["result"] != "pass"
     breadth = {name: len(row["reached"] or "") ** 0.5 for name, row in rows.items()}
-    order = [int(one) for one in options.only.split(",")] if options.only else sorted(mutants, key=lambda one: random.Random(one).random())
+    order = [int(one) for one in options.only.split(",")] if options.only else order_of(mutants)[:options.sample]
     path = work / ("runs%d.tsv" % number)
     with open(path, "a", encoding="utf-8") as out:
         if not out.tell():
@@ -308,20 +317,24 @@ def report(options):
     for row in runs:
         done[int(row["id"])].add(row["test"])
     key = ("file", "original", "fault")  # numbers and lines change with the sources
-    reasons = {tuple(row[name] for name in key): row["reason"] for row in read_table(options.survivors)}
+    reasons = {tuple(row[name] for name in key): row for row in read_table(options.survivors)}
+    chosen = set(order_of(mutants)[:options.sample])
     states, lines = collections.defaultdict(collections.Counter), []
     for one, row in sorted(mutants.items()):
-        reason = reasons.get(tuple(row[name] for name in key), "")
+        if one not in chosen:
+            continue
+        reason = reasons.get(tuple(row[name] for name in key), {"kind": "", "reason": ""})
         left = len(set(reached[one]) - done[one])
-        state = "caught" if one in killers else "excused" if reason else "unreached" if not reached[one] else "open" if left else "survived"
+        state = "caught" if one in killers else reason["kind"] or ("gap" if not left else "open")
         for room in (row["room"], "all"):
             states[room][state] += 1
         if state != "caught":
-            lines.append("\t".join([state, *row.values(), reason or ("%d of %d tests left" % (left, len(reached[one])) if left else "")]))
-    words = ("caught", "excused", "survived", "unreached", "open")
-    print("\t".join(("room", "faults") + words))
+            lines.append("\t".join([state, *row.values(), reason["reason"] or "%d of %d tests left" % (left, len(reached[one]))]))
+    print("\t".join(("room", "faults", *STATES, "score")))
     for room in [*ROOMS, "all"]:
-        print("\t".join(map(str, (room, sum(states[room].values()), *(states[room][word] for word in words)))))
+        mine = states[room]
+        matter = sum(mine.values()) - sum(mine[word] for word in ("same", "slower", "absent"))
+        print("\t".join(map(str, (room, sum(mine.values()), *(mine[word] for word in STATES), "%.1f %%" % (100 * mine["caught"] / max(1, matter))))))
     print("\n".join(lines))
     firsts = collections.Counter(killers.values())
     for name, row in sorted(tests.items(), key=lambda item: -float(item[1]["seconds"])):
@@ -338,6 +351,7 @@ def main():
     parser.add_argument("--budget", type=float, default=1e9, help="seconds for one fault in this run")
     parser.add_argument("--longest", type=float, default=1e9, help="leave longer tests for another run")
     parser.add_argument("--only", default="")
+    parser.add_argument("--sample", type=int, help="run and report the first N faults of an order by chance")
     parser.add_argument("--survivors", type=pathlib.Path)
     words = sys.argv[1:]
     cut = words.index("--") if "--" in words else len(words)
