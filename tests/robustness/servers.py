@@ -520,7 +520,7 @@ def main():
         made = srv.make_certificate(folder)
         b = Bench(folder, made)
         run = b.run("inspect", b.plain.base() + "/none")
-        if run.returncode == 5:
+        if run.returncode == 5 and "libcurl" in run.stderr:
             print("skipped:", run.stderr.strip())
             return 77
         if not made:
