@@ -11,7 +11,7 @@ json.dump({"quantization_config": config}, open("model/config.json", "w"))
 END
 while read -r place name value
 do
-    python3 write.py $place $name "$value"
+    python3 write.py "$place" "$name" "$value"
     printf '%s: ' "$name $value"; dtinfo check --quantized model 2>&1 | grep -v "^ok  *valid" | head -n 1
 done <<'END'
 weights actorder 5
