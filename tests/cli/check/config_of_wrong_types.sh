@@ -31,9 +31,17 @@ weights block_structure [1]
 group targets "Linear"
 group targets [5]
 group weights 7
+group targets ["Zed"]
+group targets ["Act"]
+group targets ["@ct"]
+group targets ["[ed"]
 config config_groups []
 config ignore "lm_head"
 config ignore [null]
 config format 3
 config quant_method 1
+config bits "4"
+config bits 4.5
+config bits -4
+config bits true
 END
