@@ -179,7 +179,7 @@ class Slot:
         for number, source in ((0, os.open("/dev/null", os.O_RDONLY)), (1, log), (2, log)):
             os.dup2(source, number)
         os.environ.update({"DTI_MUTANT": str(mutant), "DTI_MUTANT_MAP": str(self.map) if records else "", "TMPDIR": str(self.folder / "tmp"),
-                           "MALLOC_PERTURB_": "0", **test.get("env", {})})
+                           "MALLOC_PERTURB_": "165", **test.get("env", {})})
         if "argv" in test:
             os.chdir(test["cwd"])
             os.execvp(test["argv"][0], test["argv"])
