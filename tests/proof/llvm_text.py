@@ -100,7 +100,8 @@ class Reader:
             self.at -= 1
             found = self.struct(False)
         elif word.startswith("%"):
-            found = self.types[word]
+            # what a pointer points to may be defined later
+            found = ("opaque",) if self.peek() == "*" else self.types[word]
         else:
             raise NotTranslated("no type: %s in: %s" % (word, " ".join(self.words)))
         while self.peek() in ("*", "("):
@@ -139,6 +140,11 @@ def size_of(kind):
     raise NotTranslated("no size: %r" % (kind,))
 
 
+def stored_size(kind):
+    """Bytes that a load or store touches: of i24 three, where an array of them has four for each."""
+    return (kind[1] + 7) // 8 if kind[0] == "int" else size_of(kind)
+
+
 def bits_of(kind):
     return kind[1] if kind[0] in ("int", "float") else 8 * size_of(kind)
 
@@ -163,24 +169,41 @@ def offset_of(kind, member):
     return at
 
 
+class Types(dict):
+    """Named types, each read when it is first used: a text may use them before it defines them."""
+
+    def __init__(self):
+        super().__init__()
+        self.words = {}
+
+    def __missing__(self, name):
+        if name not in self.words:
+            raise NotTranslated("no type: " + name)
+        self[name] = ("opaque",)  # a pointer to it inside of it needs no more
+        reader = Reader(self.words[name], self)
+        if reader.peek() != "opaque":
+            self[name] = reader.type()
+        return self[name]
+
+
 class Module:
     """types, globals and functions of a text, by name ("%struct.x", "@table", "@function")."""
 
     def __init__(self, text):
-        self.types, self.globals, self.functions = {}, {}, {}
+        self.types, self.globals, self.functions = Types(), {}, {}
+        for line in re.findall(r"^%.* = type .*$", text, re.M):
+            words = words_of(line)
+            self.types.words[words[0]] = words[3:]
         lines = iter(text.split("\n"))
         for line in lines:
             if line.startswith("define"):
                 self.read_function(line, lines)
-            elif re.match(r"[%@]", line):
+            elif line.startswith("@"):
                 self.read_definition(line)
 
     def read_definition(self, line):
         words = words_of(line)
-        if len(words) > 3 and words[2] == "type":
-            reader = Reader(words[3:], self.types)
-            self.types[words[0]] = ("opaque",) if reader.peek() == "opaque" else reader.type()
-        elif "constant" in words:
+        if "constant" in words:
             reader = Reader(words[words.index("constant") + 1:], self.types)
             kind = reader.type()
             self.globals[words[0]] = Global(words[0], kind, reader.words[reader.at:])

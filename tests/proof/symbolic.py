@@ -6,19 +6,23 @@ division that exact forbids) poisons the result; select takes only the chosen ar
 happen: a branch on poison, division by zero, access outside of memory, an unreachable place. A theorem holds only if none of it can.
 Vectors, arrays and structs are lists of scalars (lane 0 first); floats are their bits. A NaN that an operation makes has any
 payload, which is more than the machine does. Memory is bytes under (base, constant offset); constant globals may be read at a
-symbolic index. Loops are unrolled while their condition is constant. Source: the LLVM Language Reference Manual."""
+symbolic index. Loops are unrolled; one whose end depends on the input ends where a solver finds that it cannot go on under
+Run.assumptions. Source: the LLVM Language Reference Manual."""
 import collections
+import functools
 import struct
 
 import z3
 
-from llvm_text import NotTranslated, Reader, bits_of, offset_of, size_of
+from llvm_text import NotTranslated, Reader, bits_of, offset_of, size_of, stored_size
 
 Scalar = collections.namedtuple("Scalar", "bits poison")
 Pointer = collections.namedtuple("Pointer", "base offset poison")
+PointerByte = collections.namedtuple("PointerByte", "pointer index poison")  # of a pointer in memory
 SORTS = {16: (5, 11), 32: (8, 24), 64: (11, 53)}
 NEAREST_EVEN = z3.RNE()
 MOST_STEPS = 200000
+FREE_TURNS = 100  # of a loop, before a solver is asked whether there can be more
 
 
 def sort_of(bits):
@@ -47,6 +51,34 @@ def negation(condition):
     return not condition if isinstance(condition, bool) else z3.Not(condition)
 
 
+def united(paths):
+    """Whether one of these holds: two that a branch parted are the path before it again."""
+    for _ in range(2):  # those that leave a loop meet from the last one on
+        left = []
+        for path in reversed(paths):
+            left.append(path)
+            while len(left) > 1:
+                before = parted(left[-1], left[-2])
+                before = parted(left[-2], left[-1]) if before is None else before
+                if before is None:
+                    break
+                left[-2:] = [before]
+        paths = left
+    return either(*paths)
+
+
+def parted(one, other):
+    """The path that had the condition of `one`, and in `other` its opposite; None if there is none."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return None
+    if z3.is_not(other) and other.arg(0).eq(one):
+        return True
+    if all(z3.is_and(each) and each.num_args() == 2 for each in (one, other)) and one.arg(0).eq(other.arg(0)) and (
+            z3.is_not(other.arg(1)) and other.arg(1).arg(0).eq(one.arg(1))):
+        return one.arg(0)
+    return None
+
+
 def flag(condition):
     """A condition as one bit."""
     if isinstance(condition, bool):
@@ -66,6 +98,11 @@ def condition_of(bit):
     return True if z3.is_true(simple) else False if z3.is_false(simple) else simple
 
 
+def settled(condition):
+    """The same, as True or False where it is constant."""
+    return condition if isinstance(condition, bool) else condition_of(flag(condition))
+
+
 def merged(condition, first, second):
     """first where the condition holds, else second: of two values of one type."""
     if condition is True or condition is False:
@@ -74,6 +111,10 @@ def merged(condition, first, second):
         return [merged(condition, one, other) for one, other in zip(first, second)]
     poison = first.poison if first.poison is second.poison else (
         either(both(condition, first.poison), both(negation(condition), second.poison)))
+    if isinstance(first, PointerByte) or isinstance(second, PointerByte):
+        if first != second:
+            raise NotTranslated("a choice between two pointers in memory")
+        return first
     if isinstance(first, Pointer):
         if first.base != second.base:
             raise NotTranslated("a choice between two objects")
@@ -83,7 +124,15 @@ def merged(condition, first, second):
 
 
 def join(parts):
-    """One term of parts, the lowest first."""
+    """One term of parts, the lowest first. Neighbouring pieces of one term are joined as such: simplifying would push them
+    into its operations."""
+    joined = []
+    for part in parts:
+        if joined and all(each.decl().kind() == z3.Z3_OP_EXTRACT for each in (part, joined[-1])) and (
+                part.arg(0).eq(joined[-1].arg(0)) and part.params()[1] == joined[-1].params()[0] + 1):
+            part = z3.Extract(part.params()[0], joined.pop().params()[1], part.arg(0))
+        joined.append(part)
+    parts = [part.arg(0) if part.decl().kind() == z3.Z3_OP_EXTRACT and part.size() == part.arg(0).size() else part for part in joined]
     return z3.Concat(*reversed(parts)) if len(parts) > 1 else parts[0]
 
 
@@ -104,11 +153,13 @@ def lookup(entries, index, bit):
 
 class Run:
     """One execution. axioms: what defines the fresh variables. undefined: conditions that must never hold. calls: functions
-    for names of intrinsics that this file does not know, called with (run, result type, arguments, path)."""
+    for names of intrinsics that this file does not know, or of functions in place of their own text, called with (run, result
+    type, arguments, path)."""
 
     def __init__(self, module, calls=None):
         self.module, self.calls = module, dict(INTRINSICS, **(calls or {}))
-        self.axioms, self.undefined, self.memory = [], [], {}
+        self.axioms, self.undefined, self.memory, self.assumptions, self.addresses = [], [], {"outside": {}}, [], {}
+        self.pointers = {}
         self.count, self.steps = 0, 0
 
     # What a caller gives and takes.
@@ -130,6 +181,14 @@ class Run:
 
     # What instructions use.
 
+    def address(self, base):
+        """Where an object is: any address, unless addresses names one."""
+        if base == "null" or base == "outside":
+            return z3.BitVecVal(0, 64)
+        if base not in self.addresses:
+            self.addresses[base] = self.fresh("address", 64)
+        return self.addresses[base]
+
     def fresh(self, kind, width):
         self.count += 1
         return z3.BitVec("%s!%d" % (kind, self.count), width)
@@ -139,6 +198,23 @@ class Run:
         bits = self.fresh("float", width)
         self.axioms.append(as_float(bits) == value)
         return bits
+
+    def resized_float(self, bits, width):
+        """The nearest float of another width."""
+        return self.float_bits(z3.fpFPToFP(NEAREST_EVEN, as_float(bits), sort_of(width)), width)
+
+    def possible(self, condition):
+        """Whether a condition may hold; asked of a solver, with a limit of time, where it is not constant."""
+        if isinstance(condition, bool):
+            return condition
+        solver = z3.Solver()
+        solver.set("timeout", 5000)
+        solver.add(condition, *self.assumptions)
+        return solver.check() != z3.unsat
+
+    def computed_float(self, value, first, _second):
+        """The bits of a sum, difference, product or quotient."""
+        return self.float_bits(value, first.size())
 
     def must_not(self, condition, path):
         wrong = both(path, condition)
@@ -156,7 +232,7 @@ class Run:
         if isinstance(pointer.base, str) and pointer.base in self.module.globals:
             return self.load_constant(kind, pointer, path)
         at = self.place(pointer, path)
-        return self.value_of_bytes(kind, [self.byte(pointer.base, at + i, path) for i in range(size_of(kind))])
+        return self.value_of_bytes(kind, [self.byte(pointer.base, at + i, path) for i in range(stored_size(kind))])
 
     def byte(self, base, at, path):
         found = self.memory[base].get(at)
@@ -177,12 +253,16 @@ class Run:
 
     def load_constant(self, kind, pointer, path):
         entry = self.module.globals[pointer.base]
-        data, step = initial_bytes(entry, self.module.types), size_of(kind)
+        data, step = initial_bytes(entry, self.module.types), stored_size(kind)
         self.must_not(pointer.poison, path)
         known = constant(pointer.offset)
         if known is not None:
             self.must_not(known + step > len(data), path)
-            return self.value_of_bytes(kind, [wrapped(z3.BitVecVal(byte, 8)) for byte in data[known:known + step]])
+            parts = [wrapped(z3.BitVecVal(byte, 8)) for byte in data[known:known + step].ljust(step, b"\0")]
+            for at, target in self.constant_pointers(entry).items():
+                for i in range(max(at, known), min(at + 8, known + step)):
+                    parts[i - known] = PointerByte(target, i - at, False)
+            return self.value_of_bytes(kind, parts)
         # Symbolic: only whole elements, all of one size.
         shift = step.bit_length() - 1
         if 1 << shift != step or kind[0] not in ("int", "float"):
@@ -193,12 +273,24 @@ class Run:
         found = lookup(entries, index, max((len(entries) - 1).bit_length() - 1, 0))
         return Scalar(piece(found, 0, bits_of(kind)), False)
 
+    def constant_pointers(self, entry):
+        """{offset: pointer} of a constant global."""
+        if entry.name not in self.pointers:
+            found = {}
+            bytes_of_literal(Reader(entry.words, self.module.types), entry.type, 0, found)
+            self.pointers[entry.name] = {at: Pointer(name, z3.BitVecVal(0, 64), False) for at, name in found.items()}
+        return self.pointers[entry.name]
+
     def value_of_bytes(self, kind, parts):
         poison = either(*[part.poison for part in parts])
         if kind[0] in ("int", "float"):
             return Scalar(piece(z3.simplify(join([part.bits for part in parts])), 0, bits_of(kind)), poison)
         if kind[0] == "pointer":
-            raise NotTranslated("a pointer in memory")
+            return pointer_of_bytes(parts)
+        if any(isinstance(part, PointerByte) for part in parts) and kind[0] in ("int", "float"):
+            if len(parts) > 1:
+                raise NotTranslated("a pointer read as a number")
+            return parts[0]
         if kind[0] == "struct":
             return [self.value_of_bytes(member, parts[offset_of(kind, i):][:size_of(member)]) for i, member in enumerate(kind[1])]
         if kind[0] == "vector" and bits_of(kind[2]) % 8:
@@ -208,6 +300,10 @@ class Run:
         return [self.value_of_bytes(kind[2], parts[i * step:][:step]) for i in range(kind[1])]
 
     def bytes_of_value(self, value, kind):
+        if isinstance(value, Pointer):
+            return [PointerByte(value, i, value.poison) for i in range(8)]
+        if isinstance(value, PointerByte):
+            return [value]
         if isinstance(value, list):
             if kind[0] == "struct":
                 found = [wrapped(z3.BitVecVal(0, 8))] * size_of(kind)
@@ -218,13 +314,22 @@ class Run:
                 value = Scalar(join([lane.bits for lane in value]), either(*[lane.poison for lane in value]))
             else:
                 return [byte for lane in value for byte in self.bytes_of_value(lane, kind[2])]
-        size = 8 * size_of(kind)
+        size = 8 * stored_size(kind)
         bits = value.bits if value.bits.size() >= size else z3.ZeroExt(size - value.bits.size(), value.bits)
         return [Scalar(piece(bits, i, 8), value.poison) for i in range(0, bits.size(), 8)]
 
 
+def pointer_of_bytes(parts):
+    """The pointer that was stored as these bytes, or the null pointer."""
+    if all(isinstance(part, PointerByte) and part.index == i and part.pointer is parts[0].pointer for i, part in enumerate(parts)):
+        return parts[0].pointer
+    if not any(isinstance(part, PointerByte) for part in parts) and all(constant(part.bits) == 0 for part in parts):
+        return Pointer("null", z3.BitVecVal(0, 64), either(*[part.poison for part in parts]))
+    raise NotTranslated("a pointer that no store made")
+
+
 def wrapped(value):
-    if isinstance(value, (Scalar, Pointer)):
+    if isinstance(value, (Scalar, Pointer, PointerByte)):
         return value
     return [wrapped(each) for each in value] if isinstance(value, (list, tuple)) else Scalar(value, False)
 
@@ -234,7 +339,16 @@ def initial_bytes(entry, types):
     return bytes_of_literal(Reader(entry.words, types), entry.type)
 
 
-def bytes_of_literal(reader, kind):
+def bytes_of_literal(reader, kind, start=0, pointers=None):
+    """pointers: receives {offset: name} of those that are the address of a whole object; start: the offset of this literal."""
+    if kind[0] == "pointer":
+        depth, words = 0, []
+        while depth or reader.peek() not in (",", "]", "}", ">", None):
+            words.append(reader.take())
+            depth += {"(": 1, ")": -1}.get(words[-1], 0)
+        if pointers is not None and words != ["null"]:
+            pointers[start] = words[0] if len(words) == 1 else "an address that is computed: " + " ".join(words)
+        return bytes(8)
     word, size = reader.take(), size_of(kind)
     if word in ("zeroinitializer", "null"):
         return bytes(size)
@@ -250,7 +364,7 @@ def bytes_of_literal(reader, kind):
         while not reader.skip(close):
             member = reader.type()
             at = offset_of(kind, index) if kind[0] == "struct" else index * size_of(kind[2])
-            data[at:at + size_of(member)] = bytes_of_literal(reader, member)
+            data[at:at + size_of(member)] = bytes_of_literal(reader, member, start + at, pointers)
             reader.skip(",")
             index += 1
         if packed:
@@ -284,34 +398,62 @@ class Frame:
     def __init__(self, run, function, arguments, path):
         self.owner, self.function, self.path = run, function, path
         self.values = {name: value for (_, name), value in zip(function.parameters, arguments)}
-        self.returned = []
+        self.returned, self.turns = [], 0
 
     def run(self):
-        """Executes the blocks in an order in which every block comes after those that lead to it. A block that is entered
-        under a constant condition may be entered again: so do loops."""
+        """Executes the blocks in an order in which every block comes after those that lead to it. A block may be entered again:
+        so do loops. An edge keeps the values that it comes with, where another turn may change them."""
         order = {label: at for at, label in enumerate(topological(self.function))}
         entry = next(iter(self.function.blocks))
-        waiting = {entry: [(None, self.path)]}
+        loops = any(order[target] <= order[label] for label in order for target in targets_of(self.function.blocks[label][-1]))
+        waiting = {entry: [(None, self.path, None)]}
         while waiting:
             label = min(waiting, key=lambda each: order[each])
             edges = waiting.pop(label)
-            self.path = either(*[path for _, path in edges])
+            self.path = united([path for _, path, _ in edges])
             if not isinstance(self.path, bool):
-                self.path = condition_of(flag(self.path))
+                simple = condition_of(flag(self.path))
+                self.path = simple if isinstance(simple, bool) else self.path  # as it is: united() looks at its form
             if self.path is False:
                 continue
+            self.join_values(edges)
             for target, condition in self.block(label, edges):
-                if order[target] <= order[label] and not isinstance(condition, bool):
-                    raise NotTranslated("a loop whose end depends on the input")
                 path = both(self.path, condition)
+                if loops and not isinstance(path, bool) and not self.goes_on(label, target, order, path):
+                    continue
                 if path is not False:
-                    waiting.setdefault(target, []).append((label, path))
+                    kept = dict(self.values) if loops and not isinstance(path, bool) else None
+                    waiting.setdefault(target, []).append((label, path, kept))
         if not self.returned:
             return None
         value = self.returned[-1][1]
         for path, other in reversed(self.returned[:-1]):
             value = merged(path, other, value) if value is not None else None
         return value
+
+    def goes_on(self, label, target, order, path):
+        """Whether an edge may be taken: of a loop a solver is asked, under assumptions at once, else after many turns."""
+        if self.owner.assumptions:
+            return self.owner.possible(path)
+        if order[target] > order[label]:
+            return True
+        self.turns += 1
+        return self.turns < FREE_TURNS or self.owner.possible(path)
+
+    def join_values(self, edges):
+        """The values where edges meet, of which some left a loop in an earlier turn than others."""
+        if all(kept is None for _, _, kept in edges):
+            return
+        for name in list(self.values):
+            found = [(path, (self.values if kept is None else kept).get(name)) for _, path, kept in edges]
+            found = [(path, value) for path, value in found if value is not None]
+            if any(value is not found[0][1] for _, value in found):
+                try:
+                    self.values[name] = functools.reduce(lambda value, each: merged(each[0], each[1], value), found[1:], found[0][1])
+                except NotTranslated:
+                    del self.values[name]  # two pointers: an error only where it is used
+            elif found:
+                self.values[name] = found[0][1]
 
     def block(self, label, edges):
         incoming = {}
@@ -336,7 +478,7 @@ class Frame:
         raise NotTranslated("a block without an end")
 
     def phi(self, reader, edges):
-        reader.flags(FAST)
+        strict(reader)
         kind, by_label = reader.type(), {}
         while reader.skip("["):
             at = reader.at
@@ -347,11 +489,13 @@ class Frame:
             by_label[reader.take()] = at
             reader.take("]")
             reader.skip(",")
-        value = None
-        for label, path in edges:
+        value, present = None, self.values
+        for label, path, kept in edges:
             reader.at = by_label[label]
+            self.values = present if kept is None else kept
             found = self.operand(reader, kind)
             value = found if value is None else merged(path, found, value)
+        self.values = present
         return value
 
     def operand(self, reader, kind):
@@ -464,6 +608,8 @@ def arithmetic(frame, name, flags, a, b):
             frame.owner.must_not(z3.And(x == 1 << (width - 1), y == -1), frame.path)
     for each in flags:
         poison.append(POISON[name, each](x, y, bits))
+    if z3.is_bv_value(x) and z3.is_bv_value(y):  # such as the counter of a loop
+        return Scalar(z3.simplify(bits), settled(either(*poison)))
     return Scalar(bits, either(*poison))
 
 
@@ -496,7 +642,9 @@ def integer_comparison(frame, reader, _name):
     kind, (first, second) = frame.operands(reader, 2)
     if kind[0] == "pointer":
         if first.base != second.base:
-            raise NotTranslated("a comparison of two objects")
+            if "null" not in (first.base, second.base) or test not in (COMPARISONS["eq"], COMPARISONS["ne"]):
+                raise NotTranslated("a comparison of two objects")
+            return Scalar(flag(test is COMPARISONS["ne"]), either(first.poison, second.poison))
         first, second = [Scalar(each.offset, each.poison) for each in (first, second)]
     return lanes(lambda a, b: Scalar(flag(test(a.bits, b.bits)), either(a.poison, b.poison)), first, second)
 
@@ -537,8 +685,8 @@ FLOAT_BINARY = {"fadd": z3.fpAdd, "fsub": z3.fpSub, "fmul": z3.fpMul, "fdiv": z3
 def float_binary(frame, reader, name):
     strict(reader)
     _, (first, second) = frame.operands(reader, 2)
-    return lanes(lambda a, b: float_result(
-        frame.owner, FLOAT_BINARY[name](NEAREST_EVEN, as_float(a.bits), as_float(b.bits)), a.bits.size(), a, b), first, second)
+    return lanes(lambda a, b: Scalar(frame.owner.computed_float(
+        FLOAT_BINARY[name](NEAREST_EVEN, as_float(a.bits), as_float(b.bits)), a.bits, b.bits), either(a.poison, b.poison)), first, second)
 
 
 def float_result(run, value, width, *operands):
@@ -552,7 +700,7 @@ def float_negation(frame, reader, _name):
 
 
 def choice(frame, reader, _name):
-    reader.flags(FAST)
+    strict(reader)
     condition = frame.operand(reader, reader.type())
     found = []
     for _ in range(2):
@@ -577,6 +725,10 @@ def conversion(frame, reader, name):
     target = reader.type()
     if name == "bitcast":
         return recast(frame.owner, value, kind, target)
+    if name == "ptrtoint":
+        return Scalar(piece(frame.owner.address(value.base) + value.offset, 0, bits_of(target)), value.poison)
+    if name == "inttoptr":  # for places that are only prefetched: any access is outside of all objects
+        return Pointer("outside", value.bits, value.poison)
     each = target[2] if target[0] == "vector" else target
     return lanes(lambda a: CONVERSIONS[name](frame.owner, a, bits_of(each)), value)
 
@@ -600,8 +752,8 @@ def to_integer(operation, low, high):
 CONVERSIONS = {
     "zext": resized(z3.ZeroExt), "sext": resized(z3.SignExt),
     "trunc": lambda run, a, width: Scalar(z3.Extract(width - 1, 0, a.bits), a.poison),
-    "fpext": lambda run, a, width: float_result(run, z3.fpFPToFP(NEAREST_EVEN, as_float(a.bits), sort_of(width)), width, a),
-    "fptrunc": lambda run, a, width: float_result(run, z3.fpFPToFP(NEAREST_EVEN, as_float(a.bits), sort_of(width)), width, a),
+    "fpext": lambda run, a, width: Scalar(run.resized_float(a.bits, width), a.poison),
+    "fptrunc": lambda run, a, width: Scalar(run.resized_float(a.bits, width), a.poison),
     "sitofp": lambda run, a, width: float_result(run, z3.fpSignedToFP(NEAREST_EVEN, a.bits, sort_of(width)), width, a),
     "uitofp": lambda run, a, width: float_result(run, z3.fpUnsignedToFP(NEAREST_EVEN, a.bits, sort_of(width)), width, a),
     "fptosi": to_integer(z3.fpToSBV, lambda n: -(1 << (n - 1)), lambda n: (1 << (n - 1)) - 1),
@@ -681,14 +833,25 @@ def freeze(frame, reader, _name):
 def load(frame, reader, _name):
     kind = reader.type()
     reader.take(",")
-    return frame.owner.load(kind, frame.operand(reader, reader.type()), frame.path)
+    pointer = frame.operand(reader, reader.type())
+    aligned(frame, reader, pointer)
+    return frame.owner.load(kind, pointer, frame.path)
 
 
 def store(frame, reader, _name):
     kind = reader.type()
     value = frame.operand(reader, kind)
     reader.take(",")
-    frame.owner.store(value, kind, frame.operand(reader, reader.type()), frame.path)
+    pointer = frame.operand(reader, reader.type())
+    aligned(frame, reader, pointer)
+    frame.owner.store(value, kind, pointer, frame.path)
+
+
+def aligned(frame, reader, pointer):
+    """Of an object whose address is named, an access must have the alignment that it asks for."""
+    if reader.skip(",") and reader.skip("align") and pointer.base in frame.owner.addresses:
+        place = frame.owner.addresses[pointer.base] + pointer.offset
+        frame.owner.must_not(settled(z3.URem(place, z3.BitVecVal(int(reader.take()), 64)) != 0), frame.path)
 
 
 def allocation(frame, reader, _name):
@@ -698,11 +861,13 @@ def allocation(frame, reader, _name):
 
 
 def call(frame, reader, _name):
-    reader.flags(FAST)
+    strict(reader)
     reader.skip_attributes()
     kind = reader.type()
     reader.skip_attributes()
     name, arguments = reader.take(), []
+    if name.startswith("%"):  # a function that a pointer names
+        name = frame.values[name].base
     reader.take("(")
     while not reader.skip(")"):
         each = reader.type()
@@ -711,7 +876,7 @@ def call(frame, reader, _name):
             return None
         arguments.append(frame.operand(reader, each))
         reader.skip(",")
-    if name in frame.owner.module.functions:
+    if name in frame.owner.module.functions and name[1:] not in frame.owner.calls:
         return Frame(frame.owner, frame.owner.module.functions[name], arguments, frame.path).run()
     stem = name[1:]
     while stem not in frame.owner.calls:
@@ -730,7 +895,7 @@ def element_pointer(frame, reader, _name):
 RULES = {"icmp": integer_comparison, "fcmp": float_comparison, "fneg": float_negation, "select": choice, "load": load, "store": store,
          "alloca": allocation, "call": call, "getelementptr": element_pointer, "extractelement": extract, "extractvalue": extract,
          "insertelement": insert, "insertvalue": insert, "shufflevector": shuffle, "freeze": freeze,
-         "bitcast": conversion, **{name: binary for name in BINARY}, **{name: float_binary for name in FLOAT_BINARY},
+         "bitcast": conversion, "ptrtoint": conversion, "inttoptr": conversion, **{name: binary for name in BINARY}, **{name: float_binary for name in FLOAT_BINARY},
          **{name: conversion for name in CONVERSIONS}}
 
 
@@ -780,6 +945,11 @@ def end_unreachable(frame, _reader):
 ENDS = {"ret": end_return, "br": end_branch, "switch": end_switch, "unreachable": end_unreachable}
 
 
+def targets_of(end):
+    """The labels that an instruction may go to."""
+    return [end.words[i + 1] for i, word in enumerate(end.words) if word == "label"]
+
+
 def topological(function):
     """Labels in reverse postorder: of an acyclic graph, each after all that lead to it."""
     seen, order = set(), []
@@ -790,8 +960,7 @@ def topological(function):
             if label in seen:
                 continue
             seen.add(label)
-            words = function.blocks[label][-1].words
-            targets = [words[i + 1] for i, word in enumerate(words) if word == "label"]
+            targets = targets_of(function.blocks[label][-1])
         if targets:
             stack.append((label, targets[1:]))
             stack.append((targets[0], None))
@@ -922,6 +1091,14 @@ def copied(run, _kind, arguments, path):
     run.store(run.load(kind, source, path), kind, target, path)
 
 
+def filled(run, _kind, arguments, path):
+    target, byte, size = arguments[:3]
+    count = constant(size.bits)
+    if count is None:
+        raise NotTranslated("memory of a size that depends on the input")
+    run.store([byte] * count, ("array", count, ("int", 8)), target, path)
+
+
 def nothing(_run, _kind, _arguments, _path):
     return None
 
@@ -956,6 +1133,6 @@ INTRINSICS = {
     "llvm.vector.reduce.umax": reduced(lambda a, b: z3.If(z3.UGT(a, b), a, b)),
     "llvm.vector.reduce.umin": reduced(lambda a, b: z3.If(z3.ULT(a, b), a, b)),
     "llvm.assume": assumed, "llvm.masked.load": masked_load, "llvm.masked.store": masked_store,
-    "llvm.memcpy": copied, "llvm.lifetime.start": nothing, "llvm.lifetime.end": nothing, "llvm.experimental.noalias.scope.decl": nothing,
+    "llvm.memcpy": copied, "llvm.memset": filled, "llvm.lifetime.start": nothing, "llvm.lifetime.end": nothing, "llvm.experimental.noalias.scope.decl": nothing,
     "llvm.prefetch": nothing, "llvm.dbg.value": nothing, "llvm.dbg.declare": nothing,
 }
