@@ -33,7 +33,7 @@ import time
 from mutate_places import HEADER, candidates, planted
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# caught; no change of what the program does; another way to the same; what only a sanitizer sees; code of another machine; no test
+# caught; no change of what the program does; another way to the same; what only a sanitizer could see; code of another machine; no test
 # sees it; not all tests that reach it have run
 STATES = ("caught", "same", "slower", "memory", "absent", "gap", "open")
 # Faults for each room; what one room lacks goes to no other one.
