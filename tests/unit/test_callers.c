@@ -95,15 +95,50 @@ static enum dti_status do_cast(const char *path, struct dti_team *team, struct d
     return cast_to(path, "out", team, error);
 }
 
+/* The same two tensors, by an index of shards. */
+static enum dti_status do_open_shards(const char *path, struct dti_team *team,
+                                      struct dti_error *error)
+{
+    (void)path;
+    return do_open("in.index.json", team, error);
+}
+
+/* Numbers too long for the short ways; none of them is exact in 64 bits. */
+static enum dti_status do_numbers(const char *path, struct dti_team *team, struct dti_error *error)
+{
+    static const char *const texts[] = {
+        "3.1415926535897932384626433832795028841971693993751058209749445923e-4000",
+        "27182818284590452353602874713526624977572470936999595749669676277e2000/3e-4000"};
+    enum dti_status status = DTI_OK;
+    (void)path;
+    (void)team;
+    for (size_t i = 0; i < 2 && status == DTI_OK; i++) {
+        struct dti_number number;
+        struct dti_value value = {.kind = DTI_CLASS_NAN}, same = {.kind = DTI_CLASS_INF};
+        status = dti_number_parse_value(&number, &value, texts[i], strlen(texts[i]), error);
+        if (status == DTI_OK && CHECK(value.kind == DTI_CLASS_FINITE))
+            dti_number_free(&number);
+        if (status == DTI_OK)
+            status = dti_value_parse(&same, texts[i], strlen(texts[i]), error);
+        if (status == DTI_OK)
+            CHECK(same.kind == DTI_CLASS_FINITE && value.hi == same.hi && value.lo == same.lo &&
+                  value.exponent == same.exponent);
+    }
+    return status;
+}
+
 typedef enum dti_status deed(const char *path, struct dti_team *team, struct dti_error *error);
-static deed *const deeds[] = {do_open, do_stats, do_cast};
+/* The last one does with less memory if it must. */
+static deed *const deeds[] = {do_open, do_stats, do_open_shards, do_numbers, do_cast};
 enum { DEEDS = sizeof deeds / sizeof deeds[0] };
 
 /* Fails at one allocation after another, until there are no more of them. */
 static void memory_may_run_out_at_each_allocation(void)
 {
     folder_enter();
+    static const char map[] = "{\"weight_map\":{\"a\":\"in\",\"b\":\"in\"}}";
     make_file("in", NUMBERS);
+    file_make("in.index.json", map, sizeof map - 1);
     for (size_t i = 0; i < DEEDS; i++) {
         enum dti_status status = DTI_NO_MEMORY;
         size_t failed = 0;
@@ -120,7 +155,8 @@ static void memory_may_run_out_at_each_allocation(void)
             dti_team_free(team);
             dti_call_end(&call);
             failed += status != DTI_OK;
-            if (!CHECK(status == DTI_OK || status == DTI_NO_MEMORY) ||
+            const bool none = atomic_load(&tally.calls) < n; /* failed */
+            if (!CHECK(status == DTI_OK ? none || i == DEEDS - 1 : status == DTI_NO_MEMORY) ||
                 !tally_is_even(&caller, &tally) ||
                 !CHECK(access("out", F_OK) == 0 ? status == DTI_OK : true)) {
                 printf("  deed %zu, allocation %zu: %s\n", i, n, error.text);
@@ -129,7 +165,7 @@ static void memory_may_run_out_at_each_allocation(void)
         }
         CHECK(status == DTI_OK && failed > 3);
     }
-    CHECK_U64(folder_leave(), 2);
+    CHECK_U64(folder_leave(), 3);
 }
 
 struct worker {
