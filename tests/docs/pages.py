@@ -14,6 +14,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 MAN = sorted((ROOT / "man").glob("*.scd"))
+PARTS = ("docs/sample", "docs/examples/vectors")       # that examples in the pages may name
 README = ROOT / "README.md"
 MARKDOWN = [README, *sorted((ROOT / "docs").glob("*.md"))]
 
@@ -30,17 +31,18 @@ def checkpoint_files():
         make_checkpoint.write_sharded(folder)
         make_checkpoint.write_others(folder)
         return {path.name: path.read_bytes() for path in folder.iterdir()} | {
-            f"docs/sample/{path.name}": path.read_bytes()
-            for path in (ROOT / "docs/sample").iterdir() if path.is_file()}
+            f"{part}/{path.name}": path.read_bytes()
+            for part in PARTS for path in (ROOT / part).iterdir() if path.is_file()}
 
 
 @contextlib.contextmanager
 def checkpoints():
     """A working directory with the files that examples may name: model.safetensors, the same in two shards
-    with model.safetensors.index.json, weights.npy, arrays.npz, model.gguf; and docs/sample."""
+    with model.safetensors.index.json, weights.npy, arrays.npz, model.gguf; and PARTS."""
     before = os.getcwd()
     with tempfile.TemporaryDirectory(prefix="dtinfo-examples-") as name:
-        (pathlib.Path(name) / "docs/sample").mkdir(parents=True)
+        for part in PARTS:
+            (pathlib.Path(name) / part).mkdir(parents=True)
         for file, data in checkpoint_files().items():
             (pathlib.Path(name) / file).write_bytes(data)
         os.chdir(name)

@@ -14,7 +14,7 @@ import z3
 from family_blocks import SATURATING
 from lanes import FORMATS, SOURCES, encoder_bytes, right
 from structural import Structural, array, divide, integer, multiply, same, space, written
-from symbolic import NEAREST_EVEN, Pointer, Scalar, as_float, sort_of
+from symbolic import NEAREST_EVEN, Pointer, as_float, sort_of
 from theorem import Claim, Theorem, compiled, defined
 
 FAMILY = "Affine quantization and back: `quant_lanes_affine.c`, all numbers, scales, zero points and ranges of codes"
@@ -153,7 +153,8 @@ def encoded(name, division):
         x, source, one, pointer = memory(run)
         encoder = run.object("encoder", encoder_bytes(FORMATS[name], "nearest-even", SATURATING))
         count = run.object("count", [z3.BitVecVal(0, 8)] * 24)
-        run.call("quantize_one", [space(run, "code", 1), source, count, pointer, number(division), number(0), number(8), number(0), encoder])
+        run.call("quantize_one", [space(run, "code", 1), source, count, pointer, number(division), number(0), number(8), number(0),
+                                  encoder])
         (code,) = written(run, "code", 8)
         (q,) = quotients(code.bits)
         operands = same(q, divide(x, one[0]) if division == 0 else multiply(x, one[1]))

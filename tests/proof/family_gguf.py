@@ -208,9 +208,9 @@ def half_number():
 
 
 def theorems(sample):
-    yield Theorem(FAMILY, "fp16 to fp32, all codes", half_number)
+    yield Theorem("gguf", "fp16 to fp32, all codes", half_number)
     for name in ("q4_0", "q4_k") if sample else TYPES:
-        yield Theorem(FAMILY, "%s: ggml's formula" % name, decoder(name))
+        yield Theorem("gguf", "%s: ggml's formula" % name, decoder(name))
 
 
 Q4_K = '''

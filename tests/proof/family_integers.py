@@ -206,21 +206,21 @@ def halves(half):
 
 
 def theorems(sample):
-    yield Theorem(FAMILY, "dti_add_u64: sum or refusal", checked("add", lambda a, b: a + b))
-    yield Theorem(FAMILY, "dti_mul_u64: product or refusal", checked("mul", lambda a, b: a * b))
-    yield Theorem(FAMILY, "dti_divide_up", divide_up)
-    yield Theorem(FAMILY, "dti_wide_mul_add", product)
-    yield Theorem(FAMILY, "dti_wide_add", carried("wide_add", 1))
-    yield Theorem(FAMILY, "dti_wide_sub", carried("wide_sub", -1))
-    yield Theorem(FAMILY, "dti_wide_normalise", normalised)
-    yield Theorem(FAMILY, "dti_wide_scale", scaled)
+    yield Theorem("integers", "dti_add_u64: sum or refusal", checked("add", lambda a, b: a + b))
+    yield Theorem("integers", "dti_mul_u64: product or refusal", checked("mul", lambda a, b: a * b))
+    yield Theorem("integers", "dti_divide_up", divide_up)
+    yield Theorem("integers", "dti_wide_mul_add", product)
+    yield Theorem("integers", "dti_wide_add", carried("wide_add", 1))
+    yield Theorem("integers", "dti_wide_sub", carried("wide_sub", -1))
+    yield Theorem("integers", "dti_wide_normalise", normalised)
+    yield Theorem("integers", "dti_wide_scale", scaled)
     for half in (8, 16, 64):
-        yield Theorem(FAMILY, "GGUF's order of halves, %d bytes" % (2 * half), halves(half))
+        yield Theorem("integers", "GGUF's order of halves, %d bytes" % (2 * half), halves(half))
     for bits in (4, 6) if sample else range(1, 8):
         for high in (0,) if sample else (0, 1):
             order = "high" if high else "low"
-            yield Theorem(FAMILY, "packing %d codes of %d bits, %s first" % (COUNT, bits, order), packing(bits, high))
-            yield Theorem(FAMILY, "unpacking %d codes of %d bits, %s first" % (COUNT, bits, order), unpacking(bits, high))
+            yield Theorem("integers", "packing %d codes of %d bits, %s first" % (COUNT, bits, order), packing(bits, high))
+            yield Theorem("integers", "unpacking %d codes of %d bits, %s first" % (COUNT, bits, order), unpacking(bits, high))
 
 
 def packed_natively(bits):

@@ -6,8 +6,10 @@ but that equal operands give equal results. What is proved this way holds for an
 it is proved that code and formula do the same operations on the same numbers in the same order, and that all around them is right."""
 import z3
 
-from symbolic import Run, Scalar, as_float, either, join, piece
+from llvm_text import stored_size
+from symbolic import Run, Scalar, as_float, constant, either, join, lookup, piece, wrapped
 
+ONES = {32: 0x3f800000, 64: 0x3ff << 52}
 OPERATIONS = ("fp.mul", "fp.div", "fp.add", "fp.sub", "to_fp", "to_fp_unsigned")
 
 
@@ -67,7 +69,25 @@ class Structural(Run):
             return super().float_bits(value, width)
         if name.startswith("to_fp") and z3.is_bv(children[1]):
             return integer(children[1], width, name == "to_fp")
-        return operation(name, width, *[bits_of_float(child) for child in children if z3.is_fp(child)])
+        operands = [bits_of_float(child) for child in children if z3.is_fp(child)]
+        # Times 1, or by 1: of a NaN any payload.
+        if name in ("fp.mul", "fp.div") and constant(operands[1]) == ONES.get(width):
+            return operands[0]
+        if name == "fp.mul" and constant(operands[0]) == ONES.get(width):
+            return operands[1]
+        return operation(name, width, *operands)
+
+    def load(self, kind, pointer, path):
+        """Also of an object at an address that depends on the input: of its elements of that size, one after another."""
+        if constant(pointer.offset) is not None or pointer.base not in self.memory or kind[0] not in ("int", "float"):
+            return super().load(kind, pointer, path)
+        step, stored = stored_size(kind), self.memory[pointer.base]
+        values = [self.value_of_bytes(kind, [wrapped(stored[at + i]) for i in range(step)]).bits
+                  for at in range(0, len(stored) // step * step, step)]
+        shift = step.bit_length() - 1
+        index = z3.LShR(pointer.offset, shift)
+        self.must_not(either(pointer.poison, z3.UGE(index, len(values)), pointer.offset != index << shift), path)
+        return Scalar(lookup(values, index, (len(values) - 1).bit_length() - 1), False)
 
 
 def bits_of_float(value):

@@ -266,4 +266,3 @@ def block_cells(name):
         return {"scale": f"0x{scale:0{scale_digits}x}", "codes": codes,
                 "values": " ".join(f"0x{value:08x}" for value in values)}
     return expected
-

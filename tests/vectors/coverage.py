@@ -53,8 +53,12 @@ def ties(table):
 
 
 def integer_ties(table):
-    ends = [Fraction(table.minimum) - Fraction(1, 2), Fraction(table.maximum) + Fraction(1, 2)]
-    return ends + [Fraction(1, 2), Fraction(3, 2), Fraction(5, 2)] + [Fraction(table.maximum), Fraction(table.minimum)]
+    """The ends of the range, the halves beyond them, and the first halves inside."""
+    if table.kind == "bool":
+        return []
+    low, high = Fraction(table.minimum) - Fraction(1, 2), Fraction(table.maximum) + Fraction(1, 2)
+    inner = [half for half in (Fraction(1, 2), Fraction(3, 2), Fraction(5, 2)) if half < high]
+    return [low, high, *inner] + [Fraction(end) for end in (table.minimum, table.maximum) if end]
 
 
 def missing_from_cast(file):

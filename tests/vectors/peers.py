@@ -47,7 +47,8 @@ class Numpy:
             return self.codes(target, self.numpy.array([float(text) for text in texts]).astype(self.dtype(target)))
 
     def values(self, name, codes):
-        return [float(value) for value in self.array(name, codes).astype("float64")]
+        with self.numpy.errstate(all="ignore"):
+            return [float(value) for value in self.array(name, codes).astype("float64")]
 
     def arithmetic(self, operation, name, operands):
         with self.numpy.errstate(all="ignore"):

@@ -82,7 +82,6 @@ def expect(name, answer, wrong):
 def python_casts(files):
     reader = EXAMPLES / "read_vectors.py"
     pathlib.Path("casts.py").write_text(CASTS_PY)
-    os.environ["PYTHONPATH"] = os.getcwd()
     expect("Python, bf16", run(sys.executable, reader, files["fp32:bf16"]), False)
     expect("Python, bf16 truncated", run(sys.executable, reader, files["fp32:bf16"], "casts", "truncated"), True)
     expect("Python, fp16 of struct", run(sys.executable, reader, files["fp64:fp16"], "casts", "by_struct"), False)

@@ -2,9 +2,12 @@
 """Every output column of the test vectors, computed again by an implementation that shares nothing with the program, and
 whether the promised inputs are there.
 
-Usage: test_second.py PROGRAM [--long], which asks the program for pairs; or test_second.py FOLDER, a published set.
+Usage: test_second.py PROGRAM             a sample of the pairs
+       test_second.py PROGRAM --long      all files of the set, as the program prints them
+       test_second.py FOLDER              a published set
 """
 
+import importlib.util
 import pathlib
 import subprocess
 import sys
@@ -39,18 +42,28 @@ def check_file(tally, text, name):
     tally.check(f"{name}: promised inputs that are missing ({len(missing)})", missing[:SHOWN], [])
 
 
-SAMPLE = (["fp32:fp8_e4m3fn", "fp64:fp4_e2m1", "int64:fp8_e5m2", "text:fp8_e8m0", "fp64:posit8", "bf16:fp8_e4m3fnuz",
-           "fp32:fp8_ue4m3", "text:fp16", "fp16:hif8", "fp64:binary8p1se", "int64:int8", "fp32:fp6_e2m3",
-           "fp64:bf16", "fp8_e4m3fn:text", "hif8:text", "fp16:text", "add:fp4_e2m1", "div:fp6_e3m2",
-           "sqrt:fp8_e4m3fn", "fma:fp8_e5m2", "fp32:mxfp4", "fp32:nvfp4", "fp32:q4_0"], ["fp32:fp8_e5m2"])
+SAMPLE = ("fp32:fp8_e4m3fn", "fp64:fp4_e2m1", "int64:fp8_e5m2", "text:fp8_e8m0", "fp64:posit8", "bf16:fp8_e4m3fnuz",
+          "fp32:fp8_ue4m3", "text:fp16", "fp16:hif8", "fp64:binary8p1se", "int64:int8", "fp32:fp6_e2m3",
+          "fp64:bf16", "fp8_e4m3fn:text", "hif8:text", "fp16:text", "add:fp4_e2m1", "div:fp6_e3m2",
+          "sqrt:fp8_e4m3fn", "fma:fp4_e2m1", "fp32:mxfp4", "fp32:nvfp4", "fp32:q4_0",
+          "--round stochastic fp32:fp8_e5m2")
 
 
-def vectors_of(program, pair, *words):
-    done = subprocess.run([program, "vectors", pair, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+def vectors_of(program, *words):
+    done = subprocess.run([program, "vectors", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           timeout=300, check=False)
     if done.returncode:
-        sys.exit(f"vectors {pair} ended with {done.returncode}: {done.stderr.decode()[:300]}")
+        sys.exit(f"vectors {' '.join(words)} ended with {done.returncode}: {done.stderr.decode()[:300]}")
     return done.stdout.decode()
+
+
+def published_tables():
+    """Path and text of the set's tables of the OCP and P3109, which tools/make-vectors.py makes without the program."""
+    path = pathlib.Path(__file__).resolve().parents[2] / "tools/make-vectors.py"
+    spec = importlib.util.spec_from_file_location("make_vectors", path)
+    maker = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(maker)
+    return maker.published()
 
 
 def main():
@@ -63,11 +76,11 @@ def main():
             check_file(tally, path.read_text(), str(path.relative_to(place)))
             tally.part(str(path.relative_to(place)))
     else:
-        casts, stochastic = SAMPLE
-        for pair in casts:
-            check_file(tally, vectors_of(words[0], pair), pair)
-        for pair in stochastic:
-            check_file(tally, vectors_of(words[0], pair, "--round", "stochastic"), pair + " stochastic")
+        listed = vectors_of(words[0], "--list").splitlines() if "--long" in sys.argv else []
+        for pair in [line.split("\t")[1] for line in listed] or SAMPLE:
+            check_file(tally, vectors_of(words[0], *pair.split(" ")), pair)
+        for path, text in published_tables():
+            check_file(tally, text, "published/" + path)
     tally.finish()
 
 

@@ -27,6 +27,7 @@ def vectors(path):
 
 
 def main(path, module=None, name=None):
+    sys.path.insert(0, "")      # modules in the current folder
     cast = getattr(importlib.import_module(module), name) if module else bf16_of_fp32
     wrong = [(code, cast(code), want) for code, want in vectors(path) if cast(code) != want]
     for code, got, want in wrong:

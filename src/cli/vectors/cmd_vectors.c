@@ -50,6 +50,15 @@ static int write_file(void *context, const char *bytes, size_t size)
     return to->status == DTI_OK ? 0 : EIO;
 }
 
+/* Standard output, whose first failure is the one to report. */
+static int write_standard(void *context, const char *bytes, size_t size)
+{
+    if (fwrite(bytes, 1, size, context) == size)
+        return 0;
+    dti_standard_note_failure();
+    return EIO;
+}
+
 static void warn(void *cx, const struct dti_note *note)
 {
     char words[DTI_REMEDY_WORDS];
@@ -188,11 +197,12 @@ static enum dti_status run_vectors(const void *all_args, char **operands, int op
                                    struct dti_command_context *cx, struct dti_error *reterr)
 {
     const struct vectors_args *const args = all_args;
+    const struct dti_sink standard = {.write = write_standard, .context = cx->raw};
     const enum dti_status status = check(args, operands, operand_count, cx, reterr);
     if (status != DTI_OK)
         return status;
     return args->output ? to_file(args, operands, operand_count, cx, reterr)
-                        : write_pairs(args, operands, operand_count, &cx->sink, cx, reterr);
+                        : write_pairs(args, operands, operand_count, &standard, cx, reterr);
 }
 
 const struct dti_command dti_command_vectors = {

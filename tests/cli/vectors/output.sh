@@ -8,3 +8,7 @@ grep -c . all.tsv
 dtinfo vectors fp4_e2m1:text sqrt:fp5 -o other.tsv
 echo "exit $?"
 ls
+dtinfo vectors fp32:bf16 > /dev/full
+echo "exit $?"
+dtinfo __complete vectors fp32:mxfp8
+dtinfo __complete vectors s
