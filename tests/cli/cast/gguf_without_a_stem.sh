@@ -4,9 +4,9 @@ run() { dtinfo cast in.safetensors fp32 --set general.architecture=flux -q "$@";
 mkdir folder
 for path in .gguf folder/.gguf
 do
-    run -o $path --max-shard-size 9KiB
-    run -o $path
-    ls -A $(dirname $path) | grep gguf
-    run -o $path --force
+    run -o "$path" --max-shard-size 9KiB
+    run -o "$path"
+    (cd "$(dirname "$path")" && ls -- *.gguf)
+    run -o "$path" --force
 done
 ls -A . folder
