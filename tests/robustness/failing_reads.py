@@ -3,7 +3,9 @@
 """Unreadable disks: whichever read fails, of a window or a copy, once or from then on, the result is exit 3 and one
 line that names the file, or the right answer, and no file is left behind. A preloaded library makes the reads fail.
 Also inputs that are not regular files: kernel files, devices, folders."""
+import json
 import os
+import shutil
 import sys
 
 from file_casts import LARGE, MIB, folder, write
@@ -88,6 +90,42 @@ def a_read_that_fails_is_told_by_every_command():
                 for way in ("map", "copy") if command[0] not in ("cast", "quant", "calc") or name not in AGAIN else ():
                     require_told(words_of(command, name) + (["--threads", "2"] if "--stats" in command or command[0] == "cast" else []),
                                  name, way)
+
+
+def files_of(path):
+    """The files of a folder, {name: bytes}, which it removes."""
+    files = {}
+    for name in sorted(os.listdir(path) if os.path.isdir(path) else ()):
+        with open(os.path.join(path, name), "rb") as file:
+            files[name] = file.read()
+    shutil.rmtree(path, ignore_errors=True)
+    return files
+
+
+@check
+def a_part_of_a_run_needs_all_shards():
+    """One shard of three is written. Before that, samples of each are read for its record (reads 1 to 36), and the
+    numbers of the others for the tensor scale that they share."""
+    with folder():
+        os.mkdir("model")
+        shards = {"model.layers.0.self_attn.%s_proj.weight" % name: "model-%05d-of-00003.safetensors" % (at + 1) for at, name in enumerate("qkv")}
+        for at, (name, shard) in enumerate(shards.items()):
+            write("model/" + shard, safetensors([(name, "F32", [64, 64], HALF[at << 14:(at + 1) << 14])]))
+        write("model/model.safetensors.index.json", json.dumps({"weight_map": shards}).encode())
+        words = "quant model nvfp4 --layout modelopt --part 1/3 -o out -q".split()
+        require(run(words).code == 0, "exit code of", words)
+        wanted, met = files_of("out"), 0
+        require(len(wanted) == 2, "a shard and its record", sorted(wanted))
+        for at in range(1, 48) if LONG else (1, 13, 25, *range(34, 42)):
+            done = failing(words, "map", at, False)
+            made = files_of("out")
+            if done.code != 0:
+                line = require_one_line(done, 3)
+                require("Input/output error" in line and "model-0000" in line and not made, "another line:", at, line, sorted(made))
+                met += 1
+            else:
+                require(made == wanted, "other files:", at, sorted(made))
+        require(met > 6, "never met:", met)
 
 
 @check
