@@ -8,10 +8,11 @@ import json
 import os
 import pathlib
 import shutil
+import struct
 import sys
 import tempfile
 
-from make_checkpoint import write_others, write_sharded, write_single
+from make_checkpoint import gguf, write_others, write_sharded, write_single
 from make_fused import make_tensors, write_model
 from make_gptq import main as make_gptq
 from make_mlx import main as make_mlx
@@ -116,6 +117,11 @@ QUESTIONS += [(words.split(), b"") for words in (
     "inspect graph.onnx --stats --threads 2", "inspect external.onnx -v --json",
     "cast external.onnx bf16 -o out.safetensors --force", "compare graph.onnx graph.onnx --only half,packed,*bias")]
 
+# short ones, of which every allocation fails even where others are sampled
+EVERY = [(words.split(), b"") for words in (
+    "inspect mlx/model.safetensors", "check scheme --quantized --bits 8 -v", "check scheme --quantized --bits 8 --only *k_proj*",
+    "cast shaped.gguf bf16 -o shaped.safetensors --force")]
+
 
 # the C library ends a process if there is no memory for the thread-local data of a library, which MPFR has
 NO_THREAD_DATA = b"cannot allocate memory for thread-local data: ABORT\n"
@@ -175,9 +181,10 @@ def drop_warnings(done, whole):
     done.stderr = b"".join(line for line in done.stderr.splitlines(keepends=True) if line not in said)
 
 
-def fail_each(step, **variables):
+def fail_each(sample, **variables):
     total = completed = 0
-    for words, stdin in QUESTIONS:
+    for words, stdin in QUESTIONS + EVERY:
+        step = 1 if (words, stdin) in EVERY and not variables else sample
         remove_output(words)
         whole = run(words, stdin)
         made = output(words)
@@ -192,6 +199,7 @@ def fail_each(step, **variables):
             if words[0] == "calc" and done.code == 0 and b"libmpfr is not available" in done.stdout:
                 continue  # the loader failed to load it
             same = (done.code, done.stdout, done.stderr) == (whole.code, whole.stdout, whole.stderr)
+            require(not same or done.code != 0 or output(words) == made, "another file:", words, at)
             if not same:
                 drop_warnings(done, whole)
             if not same and done.code == 0 or (made and done.code and output(words) == made):
@@ -257,6 +265,15 @@ if __name__ == "__main__":
                  "b.weight_scale=F8_E4M3:2,2/38", "b.weight_global_scale=F32:1/0000803f", "b.input_global_scale=F32:1/0000803f")
         with open("mx/config.json", "w") as file:
             json.dump({"quantization_config": {}}, file)
+        os.mkdir("scheme")
+        make_mlx("scheme/model.safetensors", "m.q_proj.weight=F8_E4M3:2,16", "m.q_proj.weight_scale=F32:2,1/0000803f",
+                 "m.k_proj.weight=F8_E4M3:2,16", "m.k_proj.weight_scale=F32:1/0000803f", "m.o_proj.weight=F8_E4M3:2,16",
+                 "m.o_proj.weight_scale=F32:1/0000803f")
+        with open("scheme/config.json", "w") as file:
+            json.dump({"quantization_config": {"quant_method": "compressed-tensors", "ignore": ["m.o_proj"], "config_groups": {"group_0": {
+                "targets": ["Linear"], "weights": {"num_bits": 8, "type": "float", "strategy": "channel"}}}}}, file)
+        pathlib.Path("shaped.gguf").write_bytes(gguf([("comfy.gguf.orig_shape.w", ("array", "int32"), [1, 2, 1, 1, 2])],
+                                                     [("w", "F32", [2, 2], struct.pack("<4f", 1, 2, 3, 4))]))
         write_model("fused", make_tensors("modelopt", 1, 1), "modelopt", 2)
         code = main()
         os.chdir("/")
