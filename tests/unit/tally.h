@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "unit.h"
+#include "util/error.h"
 #include "util/run/caller.h"
 
 enum { TALLY_HEADER = 64 };
@@ -74,6 +75,26 @@ static inline bool tally_is_even(struct dti_caller *caller, const struct tally *
 {
     dti_caller_end(caller);
     return CHECK(!atomic_load(&tally->strange)) && CHECK_SIZE(atomic_load(&tally->live), 0);
+}
+
+/* Memory runs out at the n-th allocation, for every n until a run needs fewer: each run says so. */
+static inline void tally_fail_each(enum dti_status (*run)(struct dti_error *reterr))
+{
+    bool failed = true;
+    for (size_t at = 1; failed && at < 1000; at++) {
+        struct tally tally = {.fails_at = at};
+        struct dti_caller caller = tally_caller(&tally);
+        struct dti_error failure = {.status = DTI_OK};
+        struct dti_call call;
+        dti_call_begin(&call, &caller);
+        const enum dti_status status = run(&failure);
+        dti_call_end(&call);
+        failed = atomic_load(&tally.calls) >= at;
+        if (!CHECK_U64(status, failed ? DTI_NO_MEMORY : DTI_OK))
+            printf("    allocation %zu: %s\n", at, failure.text);
+        (void)tally_is_even(&caller, &tally);
+    }
+    CHECK(!failed);
 }
 
 #endif

@@ -5,6 +5,7 @@
 #include "containers/container.h"
 
 #include "folder.h"
+#include "tally.h"
 #include "unit.h"
 
 #define A     "model-00001-of-00002.safetensors"
@@ -294,7 +295,25 @@ static void indexes_are_written_as_transformers_does(void)
     dti_buffer_free(&text);
 }
 
+static enum dti_status open_index(struct dti_error *reterr)
+{
+    struct dti_container *opened;
+    const enum dti_status status = dti_container_open(&opened, INDEX, NULL, reterr);
+    if (status == DTI_OK)
+        dti_container_free(opened);
+    return status;
+}
+
+static void memory_that_runs_out_is_told(void)
+{
+    folder_enter();
+    make_shards();
+    make_index(good_index);
+    tally_fail_each(open_index);
+    folder_leave();
+}
+
 UNIT_MAIN(an_index_and_a_folder_give_the_same, sizes_that_differ_are_notes, indexes_that_cannot_be,
           shard_names_are_names_in_the_folder, index_and_shards_must_agree,
           folders_must_tell_what_is_meant, many_shards_open,
-          indexes_are_written_as_transformers_does)
+          indexes_are_written_as_transformers_does, memory_that_runs_out_is_told)
