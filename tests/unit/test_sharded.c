@@ -4,6 +4,8 @@
  * shards. */
 #include "containers/container.h"
 
+#include "containers/opening.h"
+#include "containers/sharded/sharded.h"
 #include "folder.h"
 #include "tally.h"
 #include "unit.h"
@@ -304,12 +306,28 @@ static enum dti_status open_index(struct dti_error *reterr)
     return status;
 }
 
+/* With a pool of its own, which needs memory for the first piece. */
+static enum dti_status open_two(struct dti_error *reterr)
+{
+    struct dti_pool pool = {.chunks = NULL};
+    struct dti_opening opening = {.pool = &pool, .error = reterr};
+    struct dti_container_file files[] = {{.path = A}, {.path = B}};
+    size_t opened = 0;
+    const enum dti_status status = dti_open_files(&opening, files, 2, &opened, reterr);
+    CHECK(status == DTI_OK ? opened == 2 : opened < 2);
+    for (size_t i = 0; i < opened; i++)
+        dti_input_close(&files[i].input);
+    dti_pool_free(&pool);
+    return status;
+}
+
 static void memory_that_runs_out_is_told(void)
 {
     folder_enter();
     make_shards();
     make_index(good_index);
     tally_fail_each(open_index);
+    tally_fail_each(open_two);
     folder_leave();
 }
 
