@@ -31,6 +31,7 @@ struct explain_search {
     struct dti_recipe_files files;
     struct dti_recipe_list space;
     bool *explains; /* per recipe of the space: it explains a tensor of the kind */
+    bool *refuses;  /* per recipe: it cannot store a number of the tensor, behind the difference */
     struct dti_verdict *verdicts;
     struct dti_recipe_pair *pairs;
     size_t room; /* capacity of both */
@@ -163,7 +164,7 @@ static bool is_far_fetched(const struct explain_search *search, size_t candidate
 static bool is_better(const struct explain_search *search, size_t candidate, double alike,
                       const struct explain_best *best)
 {
-    if (is_far_fetched(search, candidate, alike))
+    if (is_far_fetched(search, candidate, alike) || search->refuses[candidate])
         return false;
     return alike > best->alike || (alike == best->alike && search->explains[candidate] &&
                                    !search->explains[best->candidate]);
@@ -243,18 +244,37 @@ static enum dti_status search_one(struct explain_search *search, struct dti_expl
     return status;
 }
 
-/* Finds where the best recipe differs, over the whole tensor. */
+/* Finds where the best recipe differs, over the whole tensor. One that cannot store a number there
+ * is marked, and the outcome left open. */
 static enum dti_status settle_best(struct explain_search *search, struct dti_explain_result *result,
                                    const struct explain_best *best, struct dti_error *reterr)
 {
-    bool refused;
-    if (best->candidate == SIZE_MAX)
-        return DTI_OK;
+    struct dti_verdict verdict = {.kind = DTI_VERDICT_SAME};
+    bool refused = false;
+    const enum dti_status status =
+        explain_try(search, best->candidate, &result->pair, false, &verdict, &refused, reterr);
+    search->refuses[best->candidate] = refused;
+    if (status != DTI_OK || refused)
+        return status;
+    result->verdict = verdict;
     result->outcome = DTI_EXPLAIN_DIFFERS;
-    enum dti_status status = explain_keep(search, best->candidate, &result->recipe, reterr);
-    if (status == DTI_OK)
-        status = explain_try(search, best->candidate, &result->pair, false, &result->verdict,
-                             &refused, reterr);
+    return explain_keep(search, best->candidate, &result->recipe, reterr);
+}
+
+/* Searches for the recipe of a tensor, or for the best one that can store all of it. *ret_found as
+ * search_one() sets it. */
+static enum dti_status search_best(struct explain_search *search, struct dti_explain_result *result,
+                                   size_t *ret_found, struct dti_error *reterr)
+{
+    struct explain_best best;
+    enum dti_status status;
+    memset(search->refuses, 0, search->space.count * sizeof *search->refuses);
+    do {
+        status = search_one(search, result, ret_found, &best, reterr);
+        if (status != DTI_OK || *ret_found != SIZE_MAX || best.candidate == SIZE_MAX)
+            return status;
+        status = settle_best(search, result, &best, reterr);
+    } while (status == DTI_OK && search->refuses[best.candidate]);
     return status;
 }
 
@@ -483,7 +503,6 @@ static enum dti_status explain_kind(struct explain_search *search, const struct 
     size_t misses = 0;
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         struct dti_explain_result *const result = explain_result_of(search, &work[i]);
-        struct explain_best best;
         size_t found;
         show(search, result);
         if (result->outcome != DTI_EXPLAIN_NONE)
@@ -493,10 +512,8 @@ static enum dti_status explain_kind(struct explain_search *search, const struct 
         misses += misses <= MISSES;
         if (status != DTI_OK || result->outcome != DTI_EXPLAIN_NONE)
             continue;
-        status = search_one(search, result, &found, &best, reterr);
-        if (status == DTI_OK && found == SIZE_MAX) {
-            status = settle_best(search, result, &best, reterr);
-        } else if (status == DTI_OK) {
+        status = search_best(search, result, &found, reterr);
+        if (status == DTI_OK && found != SIZE_MAX) {
             result->outcome = DTI_EXPLAIN_FOUND;
             search->explains[found] = true;
             status = explain_keep(search, found, &result->recipe, reterr);
@@ -520,8 +537,10 @@ static enum dti_status explain_space(struct explain_search *search, const struct
                           explain->b, &explain->b->tensors[first->pair.b]))
         return dti_no_memory(reterr);
     dti_free(search->explains);
+    dti_free(search->refuses);
     search->explains = dti_calloc(search->space.count + 1, sizeof *search->explains);
-    if (!search->explains)
+    search->refuses = dti_calloc(search->space.count + 1, sizeof *search->refuses);
+    if (!search->explains || !search->refuses)
         return dti_no_memory(reterr);
     return explain_kind(search, work, count, reterr);
 }
@@ -608,6 +627,7 @@ enum dti_status dti_explain_run(struct dti_explain *explain, struct dti_error *r
     dti_recipe_files_free(&search.files);
     dti_free(search.space.list);
     dti_free(search.explains);
+    dti_free(search.refuses);
     dti_free(search.pairs);
     dti_free(search.verdicts);
     dti_free(work);
