@@ -5,7 +5,7 @@ with open("in.safetensors", "wb") as file:
     file.write(safetensors([tensor("ones", "F32", [40, 2048], [1] * 81920), tensor("rows", "F32", [40, 1], range(40)),
                             tensor("columns", "F32", [2048], range(2048))]))
 END
-dtinfo calc 'fma(@in.safetensors:ones, @in.safetensors:rows, @in.safetensors:columns)' fp32 -o out.npy
+dtinfo calc 'fma(@in.safetensors:ones, @in.safetensors:rows, @in.safetensors:columns)' fp32 -q -o out.npy
 python3 - <<'END'
 import struct
 with open("out.npy", "rb") as file:
