@@ -83,7 +83,7 @@ char *dti_path_sibling(const char *path, enum dti_container_kind kind, const cha
 {
     const char *const extension = dti_container_extension(kind);
     const size_t length = strlen(path), end = strlen(extension);
-    const bool named = length > end && strcmp(path + length - end, extension) == 0;
+    const bool named = dti_text_ends(path, length, extension);
     const size_t size = length + strlen(suffix) + 1;
     char *const sibling = dti_malloc(size);
     if (sibling)

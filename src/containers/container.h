@@ -129,6 +129,8 @@ struct dti_tensor {
     bool undefined;          /* its type is not defined by the file format */
     bool compressed;         /* dti_container_data() must unpack it first */
     bool strided;            /* dti_container_data() must reorder its elements first */
+    bool beyond_bytes;       /* its bytes alone do not say its numbers: a scale, a sign or an order
+                              * is stated elsewhere, and there is a refusal */
     bool part_of_weight;     /* ONNX: scales or zero points of such codes */
     bool scales_activations; /* views and ONNX: it only scales activations, no parameter */
     bool coded_weights;      /* views: a weight whose codes are not decoded; shape and elements are

@@ -233,6 +233,30 @@ def every_system_call_may_fail_once():
 
 
 @check
+def every_write_of_a_gguf_may_fail():
+    """Heads, blocks, and the scales of whole tensors, which are written last."""
+    if not strace_works():
+        print("        skipped: no strace")
+        return
+    words = ("in.safetensors", "nvfp4", "-o", "out.gguf", "--set", "general.architecture=flux", "--threads", "1")
+    with folder():
+        write("in.safetensors", safetensors([(name, "F32", [64, 64], SMALL[:1 << 14]) for name in ("a.weight", "b.weight")]))
+        require_done(quant(*words))
+        wanted, at, failed = read("out.gguf"), 0, True
+        while failed:
+            os.unlink("out.gguf")
+            at += 1
+            done = quant(*words, prefix=("strace", "-f", "-o", "/dev/null", "-e", "inject=pwrite64:error=EIO:when=%d" % at))
+            failed = done.code != 0
+            require(os.path.exists("out.gguf") != failed, "made, or not", at, done.code, done.stderr)
+            if failed:
+                require_failure(done, 4, "Input/output error")
+                write("out.gguf", wanted)
+            require(read("out.gguf") == wanted, "wrong bytes", at)
+        require(at > 5, "the injections had no effect", at)
+
+
+@check
 def names_that_meet_are_refused():
     with folder():
         four = struct.pack("<32f", *range(32))

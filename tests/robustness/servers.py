@@ -199,6 +199,10 @@ def judge_failures(b):
     late(srv.lie(header("Content-Range", lambda f, l, s: "bytes %d-%d/%d" % (f, l, s + 1))), "it changed on the server")
     late(srv.lie(lambda *_: 200), "does not serve ranges")
     late(srv.status(404), "answers 404")
+    address = b.serve("/raw", srv.Resource(content, hooks=[srv.after(1, srv.status(404))]))
+    run = b.run("cast", address, "bf16", "--from", "fp32", "--as", "text", "-o", "late.bin")
+    check(run.returncode == 3 and "answers 404" in run.stderr, "raw codes", run)
+    check(not (b.folder / "late.bin").exists(), "a file of raw codes is left behind")
     bad(srv.cut_after(100), "6 times in a row")
     check(len(b.main.take()) == 7, "pieces of 100 bytes count as progress")
     run = b.run("inspect", "http://127.0.0.1:1/x.safetensors")
@@ -413,6 +417,16 @@ def judge_answers(b, hub, content):
     answers("encodes what it sends", 200, {"Content-Encoding": "gzip"})
     answers("no list of files", 200, body=b"[]")
     answers("answer is too large", 200, {"Content-Length": 1 << 40})
+
+    def unannounced(handler):
+        handler.close_connection = True
+        handler.begin(200, {"Connection": "close"})
+        handler.wfile.write(b" " * ((32 << 20) + 1))  # one byte more than is read
+
+    b.main.resources[path] = unannounced
+    b.refused("hf://org/model", "answer is too large", **hub)
+    run = b.run("inspect", "hf://org/model", DTINFO_LIBCURL="/nonexistent/libcurl.so.4", **hub)
+    check(run.returncode == 5 and "needs libcurl" in run.stderr, run)
     b.refused("hf://org", "name a file of the model", **hub)
     b.refused("hf://org/", "expected hf://org/model", **hub)
     b.main.resources["/api/models/org/moved/revision/main"] = srv.redirect("/api/models/org/model/revision/main", 307)

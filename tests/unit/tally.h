@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "unit.h"
+#include "util/error.h"
 #include "util/run/caller.h"
 
 enum { TALLY_HEADER = 64 };
@@ -18,6 +19,7 @@ enum { TALLY_HEADER = 64 };
 struct tally {
     atomic_size_t live, calls;
     size_t fails_at;     /* the call that fails, and all after it; 0: none */
+    bool once;           /* later ones do not fail */
     atomic_bool strange; /* a block that another one made */
 };
 
@@ -47,7 +49,8 @@ static inline void *tally_allocate(void *context, void *block, size_t size, size
         return NULL;
     }
     const size_t call = atomic_fetch_add(&tally->calls, 1) + 1;
-    const bool fails = tally->fails_at > 0 && call >= tally->fails_at;
+    const bool fails =
+        tally->fails_at > 0 && (tally->once ? call == tally->fails_at : call >= tally->fails_at);
     unsigned char *const start = fails ? NULL : malloc(size + unit + TALLY_HEADER);
     if (!start)
         return NULL;
@@ -74,6 +77,28 @@ static inline bool tally_is_even(struct dti_caller *caller, const struct tally *
 {
     dti_caller_end(caller);
     return CHECK(!atomic_load(&tally->strange)) && CHECK_SIZE(atomic_load(&tally->live), 0);
+}
+
+/* Memory runs out at the n-th allocation, once and for good, for every n until a run needs fewer:
+ * each run says so. */
+static inline void tally_fail_each(enum dti_status (*run)(struct dti_error *reterr))
+{
+    bool failed = true;
+    for (size_t i = 2; failed && i < 2000; i++) {
+        const size_t at = i / 2;
+        struct tally tally = {.fails_at = at, .once = i % 2 == 0};
+        struct dti_caller caller = tally_caller(&tally);
+        struct dti_error failure = {.status = DTI_OK};
+        struct dti_call call;
+        dti_call_begin(&call, &caller);
+        const enum dti_status status = run(&failure);
+        dti_call_end(&call);
+        failed = atomic_load(&tally.calls) >= at;
+        if (!CHECK_U64(status, failed ? DTI_NO_MEMORY : DTI_OK))
+            printf("    allocation %zu: %s\n", at, failure.text);
+        (void)tally_is_even(&caller, &tally);
+    }
+    CHECK(!failed);
 }
 
 #endif

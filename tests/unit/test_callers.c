@@ -103,6 +103,23 @@ static enum dti_status do_open_shards(const char *path, struct dti_team *team,
     return do_open("in.index.json", team, error);
 }
 
+/* Files of a folder that are copied: all of them are in the list, or the call fails. */
+static enum dti_status do_copies(const char *path, struct dti_team *team, struct dti_error *error)
+{
+    static const char *const names[] = {"config.json", "tokenizer.json", "merges.txt"};
+    struct dti_new_files files;
+    size_t count = 0;
+    enum dti_status status = DTI_OK;
+    (void)team;
+    dti_new_files_init(&files, NULL, DTI_CONTAINER_SHARDED, "folder");
+    for (; count < 3 && status == DTI_OK; count++)
+        status = dti_new_files_add_copy(&files, names[count], path, error);
+    if (status == DTI_OK)
+        CHECK(files.count == count && files.companions == count);
+    dti_new_files_free(&files);
+    return status;
+}
+
 /* Numbers too long for the short ways; none of them is exact in 64 bits. */
 static enum dti_status do_numbers(const char *path, struct dti_team *team, struct dti_error *error)
 {
@@ -129,7 +146,7 @@ static enum dti_status do_numbers(const char *path, struct dti_team *team, struc
 
 typedef enum dti_status deed(const char *path, struct dti_team *team, struct dti_error *error);
 /* The last one does with less memory if it must. */
-static deed *const deeds[] = {do_open, do_stats, do_open_shards, do_numbers, do_cast};
+static deed *const deeds[] = {do_open, do_stats, do_open_shards, do_numbers, do_copies, do_cast};
 enum { DEEDS = sizeof deeds / sizeof deeds[0] };
 
 /* Fails at one allocation after another, until there are no more of them. */

@@ -3,6 +3,7 @@
  * DDUF: tensors of its members, named with their folders; invalid archives; and the layout of a new
  * file based on an old one. */
 #include "npy_make.h"
+#include "tally.h"
 
 static struct zip zip;
 
@@ -167,5 +168,34 @@ static void a_new_tensor_goes_to_the_nearest_folder(void)
     folder_leave();
 }
 
+static enum dti_status lay_out(struct dti_error *reterr)
+{
+    struct dti_new_tensor tensors[] = {{.name = "vae/w"}, {.name = "unet/w"}};
+    const uint64_t shape = 3;
+    struct dti_container *from;
+    struct dti_new_head head;
+    uint64_t size = 0;
+    enum dti_status status = dti_container_open(&from, "x.dduf", NULL, reterr);
+    if (status != DTI_OK)
+        return status;
+    dti_new_head_init(&head);
+    head.from = from;
+    for (size_t i = 0; i < 2; i++)
+        name(&tensors[i], i, &shape);
+    status = dti_container_layout(DTI_CONTAINER_DDUF, tensors, 2, NULL, 0, &head, &size, reterr);
+    dti_new_head_free(&head);
+    dti_container_free(from);
+    return status;
+}
+
+static void memory_that_runs_out_is_told(void)
+{
+    folder_enter();
+    make("model_index.json", "vae/a.safetensors");
+    tally_fail_each(lay_out);
+    folder_leave();
+}
+
 UNIT_MAIN(tensors_have_the_names_of_their_folders, other_archives_are_refused,
-          a_new_one_has_the_members_of_the_old, a_new_tensor_goes_to_the_nearest_folder)
+          a_new_one_has_the_members_of_the_old, a_new_tensor_goes_to_the_nearest_folder,
+          memory_that_runs_out_is_told)

@@ -222,5 +222,38 @@ static void long_texts_are_cut(void)
     folder_leave();
 }
 
+static void sizes_of_new_tensors_must_fit(void)
+{
+    static const uint64_t half[] = {UINT64_C(1) << 61}, more[] = {UINT64_C(1) << 32, 1 << 30};
+    struct dti_container *container;
+    struct dti_error error = {.status = DTI_OK};
+    folder_enter();
+    start(3, 0, 0);
+    if (CHECK(open_made(&container, &error) == DTI_OK)) {
+        for (unsigned rank = 1; rank <= 2; rank++) { /* together, and alone */
+            struct dti_new_tensor tensors[2];
+            struct dti_new_head head;
+            uint64_t size = 0;
+            for (size_t i = 0; i < 2; i++)
+                tensors[i] = (struct dti_new_tensor){.name = i == 0 ? "a" : "b",
+                                                     .name_length = 1,
+                                                     .format = dti_format_get(DTI_FP32),
+                                                     .rank = rank,
+                                                     .shape = rank == 1 ? half : more};
+            dti_new_head_init(&head);
+            head.from = container;
+            error.text[0] = '\0';
+            CHECK_U64(
+                dti_container_layout(DTI_CONTAINER_GGUF, tensors, 2, NULL, 0, &head, &size, &error),
+                DTI_BAD_INPUT);
+            CHECK_STR(error.text, rank == 1 ? "tensor 'b' is too large for a file"
+                                            : "tensor 'a' is too large for a file");
+            dti_new_head_free(&head);
+        }
+        dti_container_free(container);
+    }
+    folder_leave();
+}
+
 UNIT_MAIN(pairs_of_all_types_are_spelled, tensors_are_described, arrays_show_their_beginning,
-          odd_files_are_taken_with_notes, long_texts_are_cut)
+          odd_files_are_taken_with_notes, long_texts_are_cut, sizes_of_new_tensors_must_fit)

@@ -2,6 +2,7 @@
  *
  * Reading .npz with stored members: where each array is found, and archives that hold something
  * else, are truncated, or are unusual but valid. */
+#include "containers/zip/zip_write.h"
 #include "npy_make.h"
 
 #define HEADER "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"
@@ -272,8 +273,35 @@ static void many_members_need_the_wide_records(void)
     folder_leave();
 }
 
+/* With the longest names: 46 + 65535 bytes a member. */
+static void a_directory_has_at_most_100_million_bytes(void)
+{
+    static const char longest[65535] = "x";
+    for (size_t count = 1524; count <= 1525; count++) {
+        struct dti_zip_writing file;
+        struct dti_new_head head;
+        uint64_t size = 0;
+        dti_new_head_init(&head);
+        error.text[0] = '\0';
+        if (CHECK(dti_zip_begin(&file, &head, count, &error) == DTI_OK)) {
+            for (file.count = 0; file.count < count; file.count++)
+                file.members[file.count] =
+                    (struct dti_zip_member){.name = longest, .name_length = sizeof longest};
+            CHECK_U64(dti_zip_finish(&file, &size, &error), count == 1524 ? DTI_OK : DTI_BAD_INPUT);
+            CHECK_STR(error.text, count == 1524
+                                      ? ""
+                                      : "the directory of the file would have 100011025 bytes, "
+                                        "more than 100000000");
+            CHECK_U64(size, count == 1524 ? 1524 * (46 + 65535) + 22 : 0);
+        }
+        dti_zip_writing_free(&file);
+        dti_new_head_free(&head);
+    }
+}
+
 UNIT_MAIN(arrays_are_found_in_both_kinds_of_archives, the_order_is_that_of_the_data,
           a_comment_may_follow, other_members_are_noted, an_empty_archive_has_no_tensors,
           archives_of_other_things_are_refused, every_prefix_is_refused,
           names_that_repeat_are_named, members_must_be_arrays_of_their_size,
-          sizes_may_follow_the_data, many_members_need_the_wide_records)
+          sizes_may_follow_the_data, many_members_need_the_wide_records,
+          a_directory_has_at_most_100_million_bytes)

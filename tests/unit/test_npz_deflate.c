@@ -3,6 +3,7 @@
  * Compressed members of .npz: unpacked in pieces, up to the announced size, with the checksum
  * verified; streams that are too short, too long, damaged or decompression bombs. */
 #include "npy_make.h"
+#include "tally.h"
 
 #define HEADER "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"
 
@@ -247,8 +248,28 @@ static void a_full_or_missing_folder_is_an_error_of_writing(void)
     folder_leave();
 }
 
+static enum dti_status verify(struct dti_error *reterr)
+{
+    struct dti_container *opened;
+    enum dti_status status = dti_container_open(&opened, "x.npz", NULL, reterr);
+    if (status != DTI_OK)
+        return status;
+    status = dti_container_verify(opened, NULL, NULL, reterr);
+    dti_container_free(opened);
+    return status;
+}
+
+static void memory_that_runs_out_is_told(void)
+{
+    const struct bytes a = npy_make(1, HEADER, strlen(HEADER), 24);
+    folder_enter();
+    make(&a, deflate_stored(&a));
+    tally_fail_each(verify);
+    folder_leave();
+}
+
 UNIT_MAIN(arrays_are_unpacked_once_and_where_they_are_wanted, large_arrays_are_unpacked_in_pieces,
           headers_may_end_anywhere_in_a_piece, streams_must_hold_what_was_announced,
           damaged_streams_are_refused_when_they_are_met, the_size_must_be_that_of_the_header,
           a_header_that_lies_unpacks_to_no_more_than_it_says,
-          a_full_or_missing_folder_is_an_error_of_writing)
+          a_full_or_missing_folder_is_an_error_of_writing, memory_that_runs_out_is_told)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Response headers, valid and hostile. */
+ * Response headers, valid and hostile; and memory that runs out before there is an answer. */
 #include "io/net/exchange.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
+#include "io/input.h"
+#include "tally.h"
 #include "unit.h"
 
 static const struct dti_exchange_file unknown = {.size = UINT64_MAX};
@@ -189,5 +191,21 @@ static void connections_go_where_they_may(void)
     }
 }
 
+/* Without libcurl, or whatever answers at that port: only the lack of memory counts. */
+static enum dti_status ask_nobody(struct dti_error *reterr)
+{
+    struct dti_input input;
+    const enum dti_status status =
+        dti_input_open_file(&input, "http://127.0.0.1:1/x.safetensors", reterr);
+    if (status == DTI_OK)
+        dti_input_close(&input);
+    return status == DTI_NO_MEMORY ? status : DTI_OK;
+}
+
+static void memory_that_runs_out_is_told(void)
+{
+    tally_fail_each(ask_nobody);
+}
+
 UNIT_MAIN(good_heads_are_read, bad_heads_are_refused, another_file_is_noticed, heads_are_bounded,
-          connections_go_where_they_may)
+          connections_go_where_they_may, memory_that_runs_out_is_told)

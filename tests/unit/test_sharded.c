@@ -4,7 +4,10 @@
  * shards. */
 #include "containers/container.h"
 
+#include "containers/opening.h"
+#include "containers/sharded/sharded.h"
 #include "folder.h"
+#include "tally.h"
 #include "unit.h"
 
 #define A     "model-00001-of-00002.safetensors"
@@ -294,7 +297,41 @@ static void indexes_are_written_as_transformers_does(void)
     dti_buffer_free(&text);
 }
 
+static enum dti_status open_index(struct dti_error *reterr)
+{
+    struct dti_container *opened;
+    const enum dti_status status = dti_container_open(&opened, INDEX, NULL, reterr);
+    if (status == DTI_OK)
+        dti_container_free(opened);
+    return status;
+}
+
+/* With a pool of its own, which needs memory for the first piece. */
+static enum dti_status open_two(struct dti_error *reterr)
+{
+    struct dti_pool pool = {.chunks = NULL};
+    struct dti_opening opening = {.pool = &pool, .error = reterr};
+    struct dti_container_file files[] = {{.path = A}, {.path = B}};
+    size_t opened = 0;
+    const enum dti_status status = dti_open_files(&opening, files, 2, &opened, reterr);
+    CHECK(status == DTI_OK ? opened == 2 : opened < 2);
+    for (size_t i = 0; i < opened; i++)
+        dti_input_close(&files[i].input);
+    dti_pool_free(&pool);
+    return status;
+}
+
+static void memory_that_runs_out_is_told(void)
+{
+    folder_enter();
+    make_shards();
+    make_index(good_index);
+    tally_fail_each(open_index);
+    tally_fail_each(open_two);
+    folder_leave();
+}
+
 UNIT_MAIN(an_index_and_a_folder_give_the_same, sizes_that_differ_are_notes, indexes_that_cannot_be,
           shard_names_are_names_in_the_folder, index_and_shards_must_agree,
           folders_must_tell_what_is_meant, many_shards_open,
-          indexes_are_written_as_transformers_does)
+          indexes_are_written_as_transformers_does, memory_that_runs_out_is_told)

@@ -8,6 +8,7 @@
 #include "files/transcode/file_transcode.h"
 #include "files/transcode/transcode_bytes.h"
 #include "util/little_endian.h"
+#include "util/text/ascii.h"
 
 #include "folder.h"
 #include "unit.h"
@@ -323,5 +324,54 @@ static void one_scale_becomes_that_of_all_rectangles(void)
     folder_leave();
 }
 
+/* A file that became short after it was opened: nothing that needs its data counts as read. Returns
+ * how many tensors of the view are made of data. */
+static size_t check_cut_file(const struct dti_file_transcode_request *request)
+{
+    static unsigned char bytes[MOST];
+    struct opened opened;
+    size_t made = 0;
+    if (open_view(&opened, request)) {
+        const struct dti_container *const view = dti_file_transcode_container(opened.transcode);
+        CHECK(truncate("x.safetensors", (off_t)(8 + head_bytes)) == 0);
+        for (size_t i = 0; i < view->tensor_count; i++) {
+            const size_t size = (size_t)view->tensors[i].bytes;
+            const struct dti_batch_source *source;
+            const struct dti_input *input;
+            struct dti_window window = {0};
+            struct dti_error error;
+            uint64_t offset;
+            CHECK(dti_file_transcode_data(opened.transcode, i, &source, &input, &offset, &error) ==
+                  DTI_OK);
+            unsigned char *const scratch = malloc(source ? source->scratch_bytes + 1 : 1);
+            if (source && size > 4 &&
+                !dti_text_ends(view->tensors[i].name, view->tensors[i].name_length, "_quant")) {
+                CHECK(source->read(source->context, bytes, size, 0, &window, scratch, &error) !=
+                      DTI_OK);
+                made++;
+            }
+            free(scratch);
+            dti_window_free(&window);
+        }
+    }
+    close_view(&opened);
+    return made;
+}
+
+static void parts_of_a_cut_file_fail(void)
+{
+    folder_enter();
+    fill_mx(100, 40);
+    CHECK_U64(check_cut_file(&(const struct dti_file_transcode_request){
+                  .layout = DTI_TRANSCODE_MODELOPT, .nvfp4 = true}),
+              2);
+    fill_mx(100, 4);
+    CHECK_U64(check_cut_file(&(const struct dti_file_transcode_request){
+                  .layout = DTI_TRANSCODE_COMFY, .nvfp4 = true}),
+              2);
+    folder_leave();
+}
+
 UNIT_MAIN(mxfp4_as_nvfp4_has_the_numbers_that_are_claimed, large_numbers_do_not_become_smaller,
-          parts_in_pieces_are_those_read_at_once, one_scale_becomes_that_of_all_rectangles)
+          parts_in_pieces_are_those_read_at_once, one_scale_becomes_that_of_all_rectangles,
+          parts_of_a_cut_file_fail)

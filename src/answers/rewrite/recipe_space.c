@@ -217,14 +217,14 @@ static bool is_elsewhere(const struct dti_container *container, size_t tensor, s
 static bool same_form(const struct dti_tensor *a, const struct dti_tensor *b, bool renamed,
                       bool transposed)
 {
-    const bool same_dtype = a->format && b->format
-                                ? strcmp(a->format->name, b->format->name) == 0 &&
-                                      a->layout.swapped == b->layout.swapped
-                                : strcmp(a->stored_as, b->stored_as) == 0;
+    const bool same_dtype = (a->format && b->format ? strcmp(a->format->name, b->format->name) == 0
+                                                    : strcmp(a->stored_as, b->stored_as) == 0) &&
+                            a->layout.swapped == b->layout.swapped;
     return a->bytes == b->bytes && a->fortran == b->fortran && a->rank == b->rank &&
            (a->rank == 0 || transposed ||
             memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0) &&
-           !a->pickled && !b->pickled && same_dtype != renamed;
+           !a->pickled && !b->pickled && !a->beyond_bytes && !b->beyond_bytes &&
+           same_dtype != renamed;
 }
 
 /* Whether two parts have the same name. */

@@ -107,10 +107,11 @@ static bool refuse(const struct torch_making *making, const char *text)
     return dti_opening_refuse_of(making->reading->opening, making->subject, "%s", text);
 }
 
-/* Marks a tensor as listed but not readable. */
+/* Marks a tensor as listed but not readable. Its strides, at least, are not applied. */
 static void cannot(struct torch_making *making, const char *why)
 {
     making->found.tensor.format = NULL;
+    making->found.tensor.beyond_bytes = true;
     if (!making->found.tensor.refusal)
         making->found.tensor.refusal = why;
 }

@@ -299,7 +299,7 @@ static enum dti_status find_parts(struct old_search *search, const char *name,
     const char *const end = dti_container_extension(search->files->kind);
     struct dti_old_form *const old = &search->files->old;
     const size_t length = strlen(name);
-    if (length <= strlen(end) || !dti_text_ends(name, length, end))
+    if (!dti_text_ends(name, length, end))
         return DTI_OK;
     struct part_search parts = {.search = search, .name = name, .stem = length - strlen(end)};
     const bool fits = list_inputs(&parts) && consider(&parts, name);

@@ -38,7 +38,7 @@ typedef void dti_block_fn(const void *constants, unsigned char *dst, const unsig
 
 struct dti_blocks {
     dti_block_fn *run;
-    size_t units;              /* per block */
+    size_t units;              /* per block; their results fill at least one cache line */
     size_t src_unit, dst_unit; /* bytes per unit */
     bool prefetch;             /* computes much per cache line: prefetch in software */
 };

@@ -44,4 +44,5 @@ config bits "4"
 config bits 4.5
 config bits -4
 config bits true
+config bits null
 END

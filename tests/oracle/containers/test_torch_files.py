@@ -262,6 +262,15 @@ def refused():
            stored_as="torch.quint8")
     listed("sparse", {"a": x.to_sparse(), "b": x}, "a", refusal="sparse", shape=[4, 6])
     listed("conjugate", {"a": torch.view_as_complex(x.reshape(4, 3, 2)).conj()}, "a", refusal="conjugation")
+    z = torch.view_as_complex(x.reshape(4, 3, 2))
+    for what, one, other in (("a scale", torch.quantize_per_tensor(x, 0.5, 3, torch.qint8), torch.quantize_per_tensor(x * 2, 1.0, 3, torch.qint8)),
+                             ("a sign", x, torch._neg_view(x)), ("a conjugation", z, z.conj())):
+        torch.save({"a": one}, "x.pt")
+        torch.save({"a": other}, "y.pt")
+        for files in (("x.pt", "y.pt"), ("y.pt", "x.pt")):   # their bytes are the same, their numbers are not
+            done = run("compare", *files)
+            TALLY.check("other numbers by " + what, (done.returncode, b"not comparable" in done.stdout), (3, True))
+            TALLY.check("other numbers by %s: explain" % what, run("explain", *files).returncode, 1)
     listed("pairs", {"a": torch.zeros(4, 2, dtype=torch.uint8).view(torch.float4_e2m1fn_x2)}, "a", shape=[4, 4],
            stored_as="torch.float4_e2m1fn_x2", refusal=None)
     listed("complex128", {"a": torch.zeros(2, dtype=torch.complex128)}, "a", dtype="complex128", refusal=None)

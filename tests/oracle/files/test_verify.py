@@ -160,6 +160,11 @@ def large():
         made("a.safetensors", "cast", "fp8_e4m3fn", "--overflow", policy)
         expect("large, one overflow, " + policy, "a.safetensors", "b.safetensors",
                "cast fp8_e4m3fn" + (" --overflow saturate" if policy == "saturate" else ""), again=False)
+    late = numbers(19, 1290, 1024, spread=1.0)
+    late[:1024] = 0   # random numbers matter only beyond the first piece
+    save_file({"w": late}, "a.safetensors")
+    made("a.safetensors", "cast", "bf16", "--round", "stochastic")
+    expect("large, random at the end", "a.safetensors", "b.safetensors", "cast bf16 --round stochastic", again=False)
     TALLY.part("large tensors")
 
 
