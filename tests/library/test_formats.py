@@ -177,6 +177,10 @@ def holdings():
     for src, dst, holds in (("complex64", "complex128", 1), ("complex64", "complex32", 0), ("fp32", "complex64", 1),
                             ("complex32", "fp64", 0), ("bf16", "complex32", 0), ("int8", "complex32", 1)):
         yield ["holds", src, dst, holds]
+    # posit16 has 8 bits of fraction down to 2^-16, 7 from 2^16 on: enough for the largest number of ue5m8fn, 1.9921875 x 2^16, but
+    # not for all of that binade
+    yield ["holds", "ue5m8fn", "posit16", 0]
+    yield ["holds", "ue5m7fn", "posit16", 1]
 
 
 def names():

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "convert/chunk_order.h"
 #include "unit.h"
+#include "util/run/caller.h"
 
 enum { TEAMS = 3, PARTS = 40, LONGEST = 50 };
 
@@ -301,7 +303,54 @@ static void a_hundred_thousand_tiny_parts_are_all_done(void)
     free(parts);
 }
 
+/* A member that holds a mutex until all stops, or for two seconds. */
+struct holder {
+    struct dti_chunk_order order;
+    pthread_mutex_t mutex;
+    atomic_bool holds, stopped;
+};
+
+static void *hold(void *context)
+{
+    struct holder *const holder = context;
+    pthread_mutex_lock(&holder->mutex);
+    atomic_store(&holder->holds, true);
+    for (unsigned i = 0; i < 1000 && !dti_chunk_order_stopped(&holder->order); i++)
+        nap();
+    atomic_store(&holder->stopped, dti_chunk_order_stopped(&holder->order));
+    pthread_mutex_unlock(&holder->mutex);
+    return NULL;
+}
+
+static bool is_interrupted(void *context)
+{
+    (void)context;
+    return true;
+}
+
+static void whoever_waits_for_a_reader_still_hears_of_the_end(void)
+{
+    static struct holder holder = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+    struct dti_caller caller = {.interrupted = is_interrupted};
+    struct dti_call call;
+    pthread_t thread;
+    dti_call_begin(&call, &caller);
+    dti_chunk_order_init(&holder.order, NULL, NULL);
+    if (CHECK(pthread_create(&thread, NULL, hold, &holder) == 0)) {
+        while (!atomic_load(&holder.holds))
+            nap();
+        dti_chunk_order_lock(&holder.order, &holder.mutex);
+        pthread_mutex_unlock(&holder.mutex);
+        CHECK(pthread_join(thread, NULL) == 0);
+        CHECK(atomic_load(&holder.stopped));
+    }
+    CHECK(dti_chunk_order_end(&holder.order, &error) == DTI_CANCELLED);
+    dti_call_end(&call);
+    dti_caller_end(&caller);
+}
+
 UNIT_MAIN(make_teams, every_element_is_done_once, nothing_to_do_is_done,
           of_two_errors_the_first_in_order_is_returned, an_error_of_finish_ends_the_order,
           after_an_error_no_block_is_begun, the_end_is_reported_whoever_reports,
-          a_hundred_thousand_tiny_parts_are_all_done, free_teams)
+          a_hundred_thousand_tiny_parts_are_all_done,
+          whoever_waits_for_a_reader_still_hears_of_the_end, free_teams)

@@ -5,6 +5,7 @@
 #include "kernels/cpuid.h"
 #include "kernels/math/dot.h"
 #include "matmul_product.h"
+#include "tally.h"
 
 static void products_of_all_small_shapes_are_exact(void)
 {
@@ -197,7 +198,36 @@ static void products_without_elements_and_too_large_ones_are_refused(void)
     dti_matmul_free(NULL);
 }
 
+static void memory_that_runs_out_is_no_product(void)
+{
+    struct dti_matmul *matmul = NULL;
+    struct dti_error error = {0};
+    struct tally tally = {0};
+    struct dti_caller caller = tally_caller(&tally);
+    struct dti_call call;
+    size_t may = 0;
+    while (may < dti_matmul_kernel_count && !may_run(&dti_matmul_kernels[may]))
+        may++;
+    if (may == dti_matmul_kernel_count) {
+        printf("skipped: no kernel\n");
+        return;
+    }
+    dti_call_begin(&call, &caller);
+    for (tally.fails_at = 1; tally.fails_at <= 2; tally.fails_at++) {
+        tally.calls = 0;
+        CHECK(dti_matmul_new(&matmul, &dti_matmul_kernels[may], 5, 6, 7, 2, &error) ==
+              DTI_NO_MEMORY);
+        CHECK(!matmul);
+    }
+    tally.calls = 0;
+    CHECK(dti_matmul_new(&matmul, &dti_matmul_kernels[may], 5, 6, 7, 2, &error) == DTI_OK);
+    dti_matmul_free(matmul);
+    dti_call_end(&call);
+    CHECK(tally_is_even(&caller, &tally));
+}
+
 UNIT_MAIN(products_of_all_small_shapes_are_exact, products_beyond_a_block_are_exact,
           members_of_a_team_share_a_product, int8_is_exact_where_sums_are_largest,
           rows_are_found_by_dtype_and_level, a_row_whose_unit_is_missing_is_passed_over,
-          products_without_elements_and_too_large_ones_are_refused)
+          products_without_elements_and_too_large_ones_are_refused,
+          memory_that_runs_out_is_no_product)

@@ -288,6 +288,7 @@ static void gives_up_on_endless_expansions(void)
         {"1e1999999", true},    {"1e2000000", false},   {"-1e1999999", false},
         {"1e-1999998", true},   {"1e-1999999", false},  {"0x1p-1999999", false},
         {"0x1p9000000", false}, {"1e999999999", false}, {"1e999999999/8", false},
+        {"1/1e1999998", true},  {"1/1e1999999", false}, {"1/2e1999998", false},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct dti_number number;

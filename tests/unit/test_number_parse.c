@@ -2,6 +2,7 @@
  *
  * Texts that are not numbers: each is refused as a whole, with a message that gives the reason. */
 #include "core/number/number.h"
+#include "tally.h"
 #include "unit.h"
 
 static void says_what_is_wrong(void)
@@ -74,4 +75,48 @@ static void does_not_stop_at_a_nul(void)
     CHECK_U64(value.hi, UINT64_C(1) << 63);
 }
 
-UNIT_MAIN(says_what_is_wrong, does_not_stop_at_a_nul)
+/* Parses and frees in one of the three ways. */
+static enum dti_status parse(int way, const char *text, struct dti_error *reterr)
+{
+    struct dti_number number;
+    struct dti_value value;
+    const size_t length = strlen(text);
+    if (way == 0)
+        return dti_value_parse(&value, text, length, reterr);
+    const enum dti_status status =
+        way == 1 ? dti_number_parse(&number, text, length, reterr)
+                 : dti_number_parse_value(&number, &value, text, length, reterr);
+    if (status == DTI_OK)
+        dti_number_free(&number);
+    return status;
+}
+
+/* Digits beyond those kept inside a number, and beyond a small big integer. */
+static void memory_that_runs_out_is_no_number(void)
+{
+    enum { DIGITS = 700 };
+    char text[2 * DIGITS + 2];
+    memset(text, '7', sizeof text - 1);
+    text[DIGITS] = '/';
+    text[sizeof text - 1] = '\0';
+    for (int way = 0; way < 3; way++) {
+        struct tally tally = {0};
+        struct dti_caller caller = tally_caller(&tally);
+        struct dti_error error = {0};
+        struct dti_call call;
+        dti_call_begin(&call, &caller);
+        CHECK(parse(way, text, &error) == DTI_OK);
+        const size_t calls = tally.calls;
+        CHECK(way == 1 ? calls == 2 : calls > 2);
+        for (size_t at = 1; at <= calls; at++) {
+            tally.calls = 0;
+            tally.fails_at = at;
+            if (!CHECK(parse(way, text, &error) == DTI_NO_MEMORY))
+                printf("  way %d, allocation %zu\n", way, at);
+        }
+        dti_call_end(&call);
+        CHECK(tally_is_even(&caller, &tally));
+    }
+}
+
+UNIT_MAIN(says_what_is_wrong, does_not_stop_at_a_nul, memory_that_runs_out_is_no_number)

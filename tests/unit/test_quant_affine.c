@@ -202,6 +202,19 @@ static void scales_stay_normal_and_finite(void)
     CHECK_I64(choose(&recipe, 1.0f, 2.0f).zero_point, 0);
 }
 
+static void scales_are_at_least_what_is_asked(void)
+{
+    struct dti_affine_recipe recipe = recipe_of(DTI_INT8, DTI_SYMMETRY_FULL);
+    struct dti_affine_scale scale;
+    recipe.least = fp32_code(1e-30f);
+    dti_affine_choose(&recipe, 0, fp32_code(1e-29f), &scale); /* 1e-29 / 127 */
+    CHECK_U64(scale.scale, fp32_code(1e-30f));
+    dti_affine_choose(&recipe, 0, fp32_code(127.0f), &scale);
+    CHECK_U64(scale.scale, fp32_code(1.0f));
+    dti_affine_choose(&recipe, 0, 0, &scale);
+    CHECK_U64(scale.scale, fp32_code(1e-30f));
+}
+
 static void float_codes_saturate(void)
 {
     const struct dti_affine affine = recipe_of(DTI_FP8_E4M3FN, DTI_SYMMETRY_NONE).affine;
@@ -259,5 +272,5 @@ UNIT_MAIN(a_quotient_near_a_midpoint_depends_on_the_division,
           numbers_beyond_the_range_are_clipped_after_rounding, specials_are_stored_as_asked,
           zero_survives_an_inverse_that_overflows, ranges_give_the_scales_of_the_observers,
           ranges_are_widened_to_zero, zero_points_of_onnx_are_rounded_twice,
-          scales_stay_normal_and_finite, float_codes_saturate, codes_come_back_as_rounded_products,
-          only_integers_and_small_floats_are_quantized_to)
+          scales_stay_normal_and_finite, scales_are_at_least_what_is_asked, float_codes_saturate,
+          codes_come_back_as_rounded_products, only_integers_and_small_floats_are_quantized_to)

@@ -6,6 +6,7 @@
 
 #include "quant_arrays.h"
 #include "quant_reference.h"
+#include "tally.h"
 
 static struct dti_team *team;
 
@@ -356,6 +357,70 @@ static void what_cannot_be_done_is_refused(void)
     CHECK(dti_quant_plan_new(&plan, &r, DTI_LEVEL_SCALAR, &error) == DTI_USAGE);
 }
 
+static void policies_that_do_not_exist_are_refused(void)
+{
+    struct dti_quant_plan *plan = NULL;
+    struct dti_error error;
+    for (int i = 0; i < 10; i++) {
+        struct dti_quant_request r = affine_request(DTI_INT8);
+        struct dti_affine_recipe *const affine = &r.scheme.affine;
+        r.outer = r.length = r.inner = 1;
+        r.layout.packing = i == 0 ? (enum dti_packing)9 : r.layout.packing;
+        r.order = i == 1 ? (enum dti_block_order)9 : r.order;
+        r.scheme.per = i == 2 ? (enum dti_quant_per)9 : DTI_PER_TENSOR;
+        r.scheme.blocks.mx = i == 3 ? (enum dti_mx_scale)9 : r.scheme.blocks.mx;
+        r.scheme.blocks.nv = i == 4 ? (enum dti_nv_scale)9 : r.scheme.blocks.nv;
+        r.scheme.blocks.division = i == 5 ? (enum dti_quant_division)9 : r.scheme.blocks.division;
+        affine->affine.division = i == 6 ? (enum dti_quant_division)9 : affine->affine.division;
+        affine->affine.specials = i == 7 ? (enum dti_quant_specials)9 : affine->affine.specials;
+        affine->symmetry = i == 8 ? (enum dti_quant_symmetry)9 : affine->symmetry;
+        affine->zero = i == 9 ? (enum dti_quant_zero)9 : affine->zero;
+        if (!CHECK(dti_quant_plan_new(&plan, &r, DTI_LEVEL_SCALAR, &error) == DTI_USAGE))
+            printf("  policy %d\n", i);
+        else
+            CHECK_STR(error.text, "a quantization with a policy that does not exist");
+    }
+}
+
+static void *allocate_failing_once(void *context, void *block, size_t size, size_t alignment)
+{
+    struct tally *const tally = context;
+    void *const made = tally_allocate(tally, block, size, alignment);
+    if (size > 0 && !made)
+        tally->fails_at = 0;
+    return made;
+}
+
+static void memory_that_runs_out_once_is_no_plan(void)
+{
+    struct dti_quant_request r = affine_request(DTI_INT4);
+    r.outer = r.inner = 1;
+    r.length = 64;
+    r.scheme.per = DTI_PER_TENSOR;
+    r.number = *dti_format_get(DTI_BF16);
+    struct tally tally = {0};
+    struct dti_caller caller = {.allocate = allocate_failing_once, .allocate_context = &tally};
+    struct dti_quant_plan *plan = NULL;
+    struct dti_error error;
+    struct dti_call call;
+    dti_call_begin(&call, &caller);
+    bool failed = true;
+    size_t at = 0;
+    while (failed && at < 1000) {
+        tally.calls = 0;
+        tally.fails_at = ++at;
+        const enum dti_status status = dti_quant_plan_new(&plan, &r, DTI_LEVEL_SCALAR, &error);
+        failed = tally.fails_at == 0;
+        if (status == DTI_OK)
+            dti_quant_plan_free(plan);
+        if (!CHECK(status == (failed ? DTI_NO_MEMORY : DTI_OK)))
+            printf("  allocation %zu\n", at);
+    }
+    CHECK(at > 3 && at < 1000);
+    dti_call_end(&call);
+    CHECK(tally_is_even(&caller, &tally));
+}
+
 static void plans_tell_their_kernels(void)
 {
     struct dti_quant_request r = affine_request(DTI_INT4);
@@ -388,4 +453,5 @@ static void finish(void)
 
 UNIT_MAIN(start, blocks_agree_with_the_reference, affine_codes_agree_with_the_reference,
           large_arrays_agree_with_the_reference, sizes_follow_from_the_shape, empty_arrays_are_fine,
-          what_cannot_be_done_is_refused, plans_tell_their_kernels, finish)
+          what_cannot_be_done_is_refused, policies_that_do_not_exist_are_refused,
+          memory_that_runs_out_once_is_no_plan, plans_tell_their_kernels, finish)

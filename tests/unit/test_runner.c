@@ -4,9 +4,11 @@
  * transfers and batches through a device. */
 #include "convert/batch.h"
 #include "convert/convert.h"
+#include "convert/runner_parts.h"
 #include "device_plans.h"
 #include "devices/gpu/gpu.h"
 #include "folder.h"
+#include "tally.h"
 
 static void the_cpu_is_no_runner(void)
 {
@@ -263,8 +265,65 @@ static void batches_go_through_the_device(void)
     folder_leave();
 }
 
+static void a_lane_without_memory_is_none(void)
+{
+    struct tally tally = {0};
+    struct dti_caller caller = tally_caller(&tally);
+    struct dti_lane *lane = NULL;
+    struct dti_call call;
+    dti_call_begin(&call, &caller);
+    struct dti_runner *const runner = runner_new(DTI_DEVICE_CUDA, 0);
+    tally.fails_at = 1;
+    CHECK(dti_lane_take(runner, &lane, &error) == DTI_NO_MEMORY);
+    CHECK(!lane);
+    tally.fails_at = 0;
+    dti_runner_close(runner);
+    dti_call_end(&call);
+    CHECK(tally_is_even(&caller, &tally));
+}
+
+static void *allocate_failing_once(void *context, void *block, size_t size, size_t alignment)
+{
+    struct tally *const tally = context;
+    void *const made = tally_allocate(tally, block, size, alignment);
+    if (size > 0 && !made)
+        tally->fails_at = 0;
+    return made;
+}
+
+/* The plan has a table, which goes to the device first. */
+static void a_plan_whose_table_memory_runs_out_for_is_refused(void)
+{
+    const struct dti_request request = request_of(DTI_POSIT8, DTI_FP32);
+    struct tally tally = {0};
+    struct dti_caller caller = {.allocate = allocate_failing_once, .allocate_context = &tally};
+    struct dti_call call;
+    dti_call_begin(&call, &caller);
+    bool failed = true;
+    size_t at = 0;
+    while (failed && at < 100) {
+        struct dti_runner *const runner = runner_new(DTI_DEVICE_CUDA, 0);
+        struct dti_plan *plan = NULL;
+        const char *why = NULL;
+        CHECK(dti_plan_new(&plan, &request, DTI_LEVEL_SCALAR, &error) == DTI_OK);
+        tally.calls = 0;
+        tally.fails_at = ++at;
+        const enum dti_status status = dti_plan_set_runner(plan, runner, &why, &error);
+        failed = tally.fails_at == 0;
+        tally.fails_at = 0;
+        if (!CHECK(status == (failed ? DTI_NO_MEMORY : DTI_OK)))
+            printf("  allocation %zu\n", at);
+        dti_plan_free(plan);
+        dti_runner_close(runner);
+    }
+    CHECK(at > 2 && at < 100);
+    dti_call_end(&call);
+    CHECK(tally_is_even(&caller, &tally));
+}
+
 UNIT_MAIN(the_cpu_is_no_runner, all_devices_are_too_many_for_a_cast,
           a_device_that_is_not_there_is_refused, devices_are_told_apart,
           arrays_of_any_size_go_in_pieces, many_threads_share_a_device,
           a_thousand_casts_leave_no_memory_behind, transfers_go_through_the_device,
-          batches_go_through_the_device)
+          batches_go_through_the_device, a_lane_without_memory_is_none,
+          a_plan_whose_table_memory_runs_out_for_is_refused)

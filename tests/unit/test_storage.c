@@ -176,6 +176,21 @@ static void sizes_that_do_not_fit_are_refused(void)
     CHECK_U64(bytes, 0);
 }
 
+static void counts_beyond_64_bits_are_refused(void)
+{
+    const struct dti_format int1 = format("int1");
+    const uint64_t most = (UINT64_C(1) << 61) - 3; /* bytes, each of which has 8 elements */
+    struct dti_error error = {0};
+    uint64_t elements = 0;
+    unsigned padding = 9;
+    CHECK(dti_storage_count(&int1, 1, most, "x.bin", &elements, &padding, &error) == DTI_OK);
+    CHECK_U64(elements, UINT64_MAX - 23);
+    CHECK_SIZE(padding, 0);
+    CHECK(dti_storage_count(&int1, 1, UINT64_MAX, "x.bin", &elements, &padding, &error) ==
+          DTI_BAD_INPUT);
+    CHECK_STR(error.text, "x.bin: too many elements");
+}
+
 static void stray_bits_are_told(void)
 {
     const struct dti_format truth = format("bool"), tf32 = format("tf32"), fp4 = format("fp4_e2m1"),
@@ -198,4 +213,4 @@ UNIT_MAIN(containers_are_the_next_machine_size, four_bits_low_first_as_onnx_pack
           twelve_bits_have_two_bytes, ue4m3_is_a_byte, packing_is_nothing_to_wider_formats,
           containers_have_the_byte_order_of_the_machine_or_the_other,
           tf32_stands_where_fp32_has_its_bits, put_leaves_the_neighbours_alone,
-          sizes_that_do_not_fit_are_refused, stray_bits_are_told)
+          sizes_that_do_not_fit_are_refused, counts_beyond_64_bits_are_refused, stray_bits_are_told)

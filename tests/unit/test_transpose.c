@@ -5,6 +5,7 @@
 #include "convert/transpose.h"
 
 #include "folder.h"
+#include "tally.h"
 
 enum { RANK_MAX = 8, ITEMS_MAX = 40000 };
 
@@ -138,6 +139,46 @@ static void many_dimensions_of_one_do_not_matter(void)
     folder_leave();
 }
 
+/* An allocator that notes its largest block. */
+struct watched {
+    struct tally tally;
+    size_t largest;
+};
+
+static void *allocate_watched(void *context, void *block, size_t size, size_t alignment)
+{
+    struct watched *const watched = context;
+    if (size > watched->largest)
+        watched->largest = size;
+    return tally_allocate(&watched->tally, block, size, alignment);
+}
+
+/* Two blocks of half the memory each, of no more than the array. */
+static void memory_is_what_the_array_needs_and_at_most_what_is_given(void)
+{
+    enum { SIDE = 64, BYTES = SIDE * SIDE * 8 };
+    static const uint64_t shape[] = {SIDE, SIDE}, given[] = {0, UINT64_C(1) << 40, 8000};
+    static const size_t wanted[] = {2 * BYTES, 2 * BYTES, 8000};
+    for (int i = 0; i < 3; i++) {
+        struct watched watched = {.largest = 0};
+        struct dti_caller caller = {.allocate = allocate_watched, .allocate_context = &watched};
+        struct dti_input input, transposed;
+        struct dti_call call;
+        static unsigned char bytes[BYTES];
+        folder_enter();
+        file_make("in", bytes, BYTES);
+        dti_call_begin(&call, &caller);
+        CHECK(dti_input_open(&input, "in", &error) == DTI_OK);
+        if (CHECK(dti_transpose(&input, 0, 2, shape, 8, given[i], &transposed, &error) == DTI_OK))
+            dti_input_close(&transposed);
+        dti_input_close(&input);
+        dti_call_end(&call);
+        folder_leave();
+        CHECK_SIZE(watched.largest, wanted[i]);
+        CHECK(tally_is_even(&caller, &watched.tally));
+    }
+}
+
 static void what_is_not_there_is_an_error(void)
 {
     static const uint64_t shape[] = {3, 4}, wraps[] = {UINT64_C(1) << 32, UINT64_C(1) << 32};
@@ -158,4 +199,5 @@ static void what_is_not_there_is_an_error(void)
 
 UNIT_MAIN(shapes_of_every_rank_are_turned_in_any_memory,
           matrices_of_whole_and_of_broken_lines_are_turned, nothing_is_turned_into_nothing,
-          many_dimensions_of_one_do_not_matter, what_is_not_there_is_an_error)
+          many_dimensions_of_one_do_not_matter,
+          memory_is_what_the_array_needs_and_at_most_what_is_given, what_is_not_there_is_an_error)

@@ -537,8 +537,8 @@ bool dti_append_product(struct dti_buffer *buffer, bool negative, const struct d
         dti_buffer_append(buffer, "0", 1);
         return true;
     }
-    /* An odd number divided by 2^n has exactly n decimals. */
-    if (two <= five && -(two + (int64_t)trailing_zero_bits(integer)) > DTI_EXACT_BINARY_MAX - 2)
+    /* An odd number divided by 2^n has exactly n decimals; powers of ten alone are not expanded. */
+    if (two < five && -(two + (int64_t)trailing_zero_bits(integer)) > DTI_EXACT_BINARY_MAX - 2)
         return false;
     /* 2^two 5^five = 2^(two - ten) 5^(five - ten) 10^ten; this leaves no fraction. */
     int64_t ten = two < five ? two : five;

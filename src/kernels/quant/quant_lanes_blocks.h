@@ -28,12 +28,6 @@ static inline struct dti_block_shape dti_block_shape(const struct dti_block_args
                                     .order = bits == 8 ? DTI_BLOCK_BYTES : args->order};
 }
 
-/* The size of n packed elements of one block in bytes. */
-static inline size_t dti_block_code_bytes(const struct dti_block_shape *shape, size_t n)
-{
-    return shape->order == DTI_BLOCK_BYTES ? n : (n * shape->bits + 7) / 8;
-}
-
 /* Packs n elements, one per byte, block by block, into their final layout. */
 static inline void dti_blocks_save(const struct dti_block_shape *shape, unsigned char *to,
                                    const unsigned char *codes, size_t n)
