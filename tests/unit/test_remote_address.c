@@ -3,8 +3,11 @@
  * Valid and invalid spellings of addresses. */
 #include "io/net/address.h"
 
+#include "io/net/names.h"
 #include "io/net/remote.h"
+#include "tally.h"
 #include "unit.h"
+#include "util/run/allocate.h"
 
 static const char letters[] = "the address contains characters that must be written as %XX",
                   percent[] = "the address contains a % that no two hexadecimal digits follow",
@@ -294,5 +297,27 @@ static void tokens_go_to_one_host(void)
     dti_address_free(&a);
 }
 
-UNIT_MAIN(addresses_have_one_spelling, redirects_stay_encrypted, the_hub_has_addresses_of_its_own,
-          models_of_the_hub_are_described, places_of_hosts_are_known, tokens_go_to_one_host)
+/* The most addresses with a query that a caller keeps, and one more. Each is freed once. */
+static void queries_are_kept_for_a_caller(void)
+{
+    enum { MOST = 64 };
+    struct tally tally = {0};
+    struct dti_caller caller = tally_caller(&tally);
+    struct dti_call call;
+    char shown[24], whole[24];
+    dti_call_begin(&call, &caller);
+    for (unsigned i = 0; i <= MOST; i++) {
+        (void)snprintf(shown, sizeof shown, "https://h/%u", i);
+        (void)snprintf(whole, sizeof whole, "https://h/%u?key", i);
+        CHECK_U64(dti_remote_keep_query(shown, dti_strdup(whole), NULL),
+                  i < MOST ? DTI_OK : DTI_USAGE);
+    }
+    CHECK_STR(dti_remote_whole("https://h/63"), "https://h/63?key");
+    CHECK_STR(dti_remote_whole("https://h/64"), "https://h/64");
+    dti_call_end(&call);
+    tally_is_even(&caller, &tally);
+}
+
+UNIT_MAIN(queries_are_kept_for_a_caller, addresses_have_one_spelling, redirects_stay_encrypted,
+          the_hub_has_addresses_of_its_own, models_of_the_hub_are_described,
+          places_of_hosts_are_known, tokens_go_to_one_host)

@@ -118,6 +118,40 @@ static void identical_means_every_bit_of_the_same_dtype(void)
     folder_leave();
 }
 
+/* A tensor of the other order is compared as a copy, whose file is closed after. */
+static void reordered_copies_are_closed(void)
+{
+    const struct lying *const lying = &lyings[0];
+    const struct dti_scan_options options = options_of(0);
+    const struct dti_format format = format_of(lying->name);
+    uint64_t a[6], b[6], shape[] = {2, 3};
+    folder_enter();
+    make_codes(&format, false, a, 6);
+    for (size_t i = 0; i < 6; i++)
+        b[i % 3 * 2 + i / 3] = a[i];
+    write_codes("a", lying, a, 6);
+    write_codes("b", lying, b, 6);
+    struct dti_container *const file_a = open_raw("a", lying, 6);
+    struct dti_container *const file_b = open_raw("b", lying, 6);
+    struct dti_tensor ordered = file_a->tensors[0], reordered = file_b->tensors[0];
+    struct dti_tensor_pair pair = {.a = 0, .b = 0};
+    ordered.rank = reordered.rank = 2;
+    ordered.shape = reordered.shape = shape;
+    reordered.fortran = true;
+    file_a->tensors = &ordered;
+    file_b->tensors = &reordered;
+    const int before = dup(STDIN_FILENO);
+    close(before);
+    CHECK(dti_scan_comparison(file_a, file_b, &pair, 1, 0, 0, &options, &error) == DTI_OK);
+    CHECK(pair.identical);
+    const int after = dup(STDIN_FILENO);
+    close(after);
+    CHECK_U64((uint64_t)after, (uint64_t)before);
+    dti_container_free(file_a);
+    dti_container_free(file_b);
+    folder_leave();
+}
+
 static void shapes_must_be_equal(void)
 {
     const struct dti_format fp32 = format_of("fp32"), complex = format_of("complex64"),
@@ -146,4 +180,5 @@ static void shapes_must_be_equal(void)
 }
 
 UNIT_MAIN(make_teams, comparisons_are_those_of_the_arrays_in_memory,
-          identical_means_every_bit_of_the_same_dtype, shapes_must_be_equal, free_teams)
+          identical_means_every_bit_of_the_same_dtype, reordered_copies_are_closed,
+          shapes_must_be_equal, free_teams)
