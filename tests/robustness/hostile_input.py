@@ -83,8 +83,11 @@ def memory_does_not_grow_with_the_input():
     for words in (["cast", "-", "bf16", "-q"], ["cast", "-", "bf16", "--jsonl"],
                   ["cast", "-", "bf16", "--json"], ["cast", "-", "fp16"]):
         small = peak_kib(words, b"1.1\n" * 2000)[1]
-        code, large, _ = peak_kib(words, b"1.1\n" * 100000)
-        require(code == 0 and large < small + 1024, "KiB for 50 times the input:", words, small, large)
+        # the least of three: the kernel sometimes maps much more of the program's file than is used
+        runs = [peak_kib(words, b"1.1\n" * 100000) for _ in range(3)]
+        require(all(code == 0 for code, _, _ in runs), "exit codes:", words, runs)
+        large = min(peak for _, peak, _ in runs)
+        require(large < small + 1024, "KiB for 50 times the input:", words, small, large)
 
 
 @check
