@@ -61,7 +61,8 @@ static void memory_may_run_out_at_each_allocation(void)
         CHECK_SIZE(atomic_load(&tally.live), 0);
         dti_call_end(&call);
         failed += status != DTI_OK;
-        CHECK(status != DTI_OK || atomic_load(&tally.calls) < n);
+        /* Without true values the marks of rounded elements, made last, are not needed. */
+        CHECK(status != DTI_OK || UNIT_LEAKS_COUNT || atomic_load(&tally.calls) < n);
         if (!tally_is_even(&caller, &tally) || status == DTI_UNAVAILABLE)
             break;
     }
