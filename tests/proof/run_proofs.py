@@ -89,16 +89,17 @@ def table(paths):
     lines = ["| family | what is proved | theorems | proved | seconds | the slowest | by |", "|---|---|---:|---:|---:|---:|---|"]
     for family, module in families([]).items():
         mine = [row for row in rows if row[1] == family]
+        count = sum(1 for _ in module.theorems(False))
         if not mine:
-            lines.append("| `%s` | %s | %d | not in this run | | | |" % (family, module.FAMILY, sum(1 for _ in module.theorems(False))))
+            lines.append("| `%s` | %s | %d | not in this run | | | |" % (family, module.FAMILY, count))
             continue
         names, seconds = {row[0] for row in mine}, [float(row[3]) for row in mine]
         unproved = {row[0] for row in mine if row[2] != "proved"}
         lines.append("| `%s` | %s | %d | %d | %.0f | %.1f | %s |" % (
-            family, module.FAMILY, len(names), len(names - unproved), sum(seconds), max(seconds), ", ".join(sorted({row[4] for row in mine}))))
-    total = {(row[1], row[0]) for row in rows}
+            family, module.FAMILY, count, len(names - unproved), sum(seconds), max(seconds), ", ".join(sorted({row[4] for row in mine}))))
+    total = {(row[1], row[0]) for row in rows if row[2] == "proved"}
     solvers = ", ".join("%s %s" % (name, version(name)) for name in sorted({row[4] for row in rows if row[4]}))
-    return lines + ["", "%d theorems in %.0f seconds of one processor; %s; %s." % (
+    return lines + ["", "%d theorems proved in %.0f seconds of one processor; %s; %s." % (
         len(total), sum(float(row[3]) for row in rows), solvers, clang_version())]
 
 
