@@ -22,7 +22,7 @@ import z3
 from family_integers import packed_bytes
 from lanes import FORMATS, POLICIES, SOURCES, constants, floor_log2, power_of_two, right
 from seeded import Bug, native
-from structural import Structural, Uniform, array, equal, explained, space, written
+from structural import Structural, Uniform, array, equal, explained, operations, space, written
 from llvm_text import NotTranslated, offset_of
 from symbolic import NEAREST_EVEN, Run, Scalar, as_float, lookup
 from theorem import Claim, Theorem, compiled, defined
@@ -177,16 +177,8 @@ def sum_of(a, b):
 
 def factors(term, x):
     """What x itself is multiplied by in a term."""
-    found, stack, seen = {}, [term], set()
-    while stack:
-        each = stack.pop()
-        if each.get_id() not in seen:
-            seen.add(each.get_id())
-            stack += each.children()
-            if each.decl().name() == "fp.mul_32" and any(child.eq(x) for child in each.children()):
-                (other,) = [child for child in each.children() if not child.eq(x)]
-                found[other.get_id()] = other
-    return list(found.values())
+    others = [child for each in operations(term, "fp.mul_32", x) for child in each.children() if not child.eq(x)]
+    return list({other.get_id(): other for other in others}.values())
 
 
 def quantized(name, rule):

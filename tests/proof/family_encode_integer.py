@@ -4,10 +4,10 @@
 bits of the significand where they belong."""
 import z3
 
-from lanes import MODES, POLICIES, ROUNDS, SOURCES, Run, as_source, chosen, container, encoded, formats, infinity_code, module
+from lanes import MODES, POLICIES, ROUNDS, SOURCES, as_source, chosen, container, encoding_claim, formats, infinity_code
 from lanes_shown import encoding
 from seeded import Bug
-from theorem import Claim, Theorem, defined
+from theorem import Theorem
 
 FAMILY = "One number to any integer format or bool, rounded once: `lanes_encode.c`, for all numbers and all policies of overflow"
 WIDE, REACH = 80, 70
@@ -60,20 +60,13 @@ def right(source, fmt, mode, x, policy, code):
                  z3.If(source.magnitude(x) == source.infinity(), code == infinity_code(fmt, mode, policy, source.sign(x)), goal))
 
 
-def claim(source, fmt, mode):
-    run = Run(module())
-    x, policy = z3.BitVec("x", source.width), z3.BitVec("policy", 3)
-    stored = encoded(run, source, fmt, mode, x, policy)
-    return Claim(run, {"x": x, "policy": policy}, z3.And(defined(stored), right(source, fmt, mode, x, policy, stored.bits)))
-
-
 def theorems(sample):
     for count, (source, fmt) in enumerate((source, fmt) for source in SOURCES.values() for fmt in formats(("int", "uint", "bool"))):
         rounds = ROUNDS if source.is_float and fmt.kind != "bool" else ROUNDS[:1]
         for at, mode in enumerate(rounds):
             if not sample or (count % 9 == 0 and at == count // 9 % len(rounds)):
                 yield Theorem("encode_integer", "%s to %s, %s" % (source.name, fmt.name, mode),
-                              lambda source=source, fmt=fmt, mode=mode: claim(source, fmt, mode))
+                              lambda source=source, fmt=fmt, mode=mode: encoding_claim(source, fmt, mode, right))
 
 
 SEEDED = (

@@ -11,7 +11,7 @@ import z3
 
 from family_blocks import C, INFINITY, SATURATING, block, cut_at_maximum, number
 from lanes import FORMATS, SOURCES, right
-from structural import Structural, Uniform, array, divide, multiply, same
+from structural import Structural, Uniform, array, divide, multiply, operations, same
 from symbolic import as_float, lookup
 from theorem import Claim, Theorem, compiled, defined
 
@@ -25,19 +25,6 @@ def number_of(scale):
     """The fp32 pattern of an e4m3 code of 8 bits; negative ones and NaNs aside."""
     values = [SOURCES["fp32"].pattern(E4M3.magnitude(index), False) for index in range(E4M3.max_index + 1)]
     return lookup([number(value) for value in values + values[-1:] * (128 - len(values))], z3.Extract(6, 0, scale), 6)
-
-
-def operations(term, name, operand):
-    """The results of an operation on this operand, in a term."""
-    found, stack, seen = {}, [term], set()
-    while stack:
-        each = stack.pop()
-        if each.get_id() not in seen:
-            seen.add(each.get_id())
-            stack += each.children()
-            if each.decl().name() == name and any(child.eq(operand) for child in each.children()):
-                found[each.get_id()] = each
-    return list(found.values())
 
 
 def quantized(division):

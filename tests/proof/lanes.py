@@ -16,7 +16,7 @@ import z3
 
 import theorem
 from symbolic import Run, as_float, lookup
-from theorem import ROOT, compiled
+from theorem import ROOT, Claim, compiled, defined
 
 sys.path.insert(0, str(ROOT / "tests/oracle"))
 from formats import FORMATS, INF, OVERFLOWS, encode, floor_log2, nan_code, negative_into_unsigned, power_of_two  # noqa: E402
@@ -183,6 +183,14 @@ def encoded(run, source, fmt, mode, x, policy):
     target = run.object("target", [None] * (width // 8))
     run.call("of_" + lane(fmt, source.hub), [encoder, target, decoded(run, source, x)])
     return run.value_of_bytes(("int", width), [run.memory["target"][i] for i in range(width // 8)])
+
+
+def encoding_claim(source, fmt, mode, is_right):
+    """That the code encodes x as is_right says, for every number and policy."""
+    run = Run(module())
+    x, policy = z3.BitVec("x", source.width), z3.BitVec("policy", 3)
+    stored = encoded(run, source, fmt, mode, x, policy)
+    return Claim(run, {"x": x, "policy": policy}, z3.And(defined(stored), is_right(source, fmt, mode, x, policy, stored.bits)))
 
 
 # What should come out.

@@ -167,3 +167,16 @@ def explained(run, goals, rules):
         run.axioms.append(as_float(bits) == rules[term.decl().name()](*operands))
         pairs.append((term, bits))
     return [z3.substitute(goal, *pairs) if pairs else goal for goal in goals]
+
+
+def operations(term, name, operand):
+    """The results of an operation on this operand, in a term."""
+    found, stack, seen = {}, [term], set()
+    while stack:
+        each = stack.pop()
+        if each.get_id() not in seen:
+            seen.add(each.get_id())
+            stack += each.children()
+            if each.decl().name() == name and any(child.eq(operand) for child in each.children()):
+                found[each.get_id()] = each
+    return list(found.values())
