@@ -10,6 +10,7 @@ of them. A theorem is judged by the first solver that is installed, and by the n
 --solver by each that is named. Exit 0: all are proved; 1: a counterexample, or an open theorem; 77: z3 or clang is missing.
 --markdown writes the table of families from what earlier runs wrote with --tsv; `--into docs/soundness.md` renews the page."""
 import argparse
+import concurrent.futures
 import fnmatch
 import importlib
 import importlib.metadata
@@ -172,8 +173,9 @@ def run(arguments, solvers):
     rows.write("\t".join(COLUMNS) + "\n")
     jobs = [(index, solvers, bool(arguments.solver), arguments.seconds) for index in range(len(ALL))]
     counts = {}
-    with multiprocessing.get_context("fork").Pool(arguments.jobs) as pool:
-        for index, found in pool.imap_unordered(work, jobs):
+    with concurrent.futures.ProcessPoolExecutor(arguments.jobs, multiprocessing.get_context("fork")) as pool:
+        for done in concurrent.futures.as_completed([pool.submit(work, job) for job in jobs]):  # ends if a process is killed
+            index, found = done.result()
             theorem = ALL[index]
             good = all(verdict.answer == "proved" for _, verdict in found)
             counts.setdefault(theorem.family, [0, 0, 0.0])

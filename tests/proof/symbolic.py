@@ -52,8 +52,11 @@ def negation(condition):
 
 
 def united(paths):
-    """Whether one of these holds: two that a branch parted are the path before it again."""
-    for _ in range(2):  # those that leave a loop meet from the last one on
+    """Whether one of these holds: two that a branch parted are the path before it again. Paths that met
+    earlier without making one whole are an Or; at last they are taken apart, since the missing one may be among the others."""
+    for turn in range(3):  # those that leave a loop meet from the last one on
+        if turn == 2 and len(paths) > 1:
+            paths = [part for path in paths for part in (path.children() if not isinstance(path, bool) and z3.is_or(path) else [path])]
         left = []
         for path in reversed(paths):
             left.append(path)

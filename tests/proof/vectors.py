@@ -50,14 +50,12 @@ FUNCTIONS = {  # of each file the kernels that are proved, and the level whose f
 PARAMETERS = """
 #include "core/dtype/dtype.h"
 #include "kernels/kernel.h"
-#include <string.h>
 static struct dti_format format_of(const char *name)
 {
-    struct dti_format none = {0};
-    for (int id = 0; id < DTI_DTYPE_COUNT; id++)
-        if (strcmp(dti_format_get((enum dti_dtype)id)->name, name) == 0)
-            return *dti_format_get((enum dti_dtype)id);
-    return none;
+    struct dti_format found = {0};
+    struct dti_error error;
+    dti_format_lookup(name, &found, NULL, &error);
+    return found;
 }
 size_t proof_encoder(void *ret, const char *name, int round, int overflow, int nan)
 {
@@ -80,8 +78,10 @@ size_t proof_table(void *ret, const char *from, const char *to, int overflow, in
     return src.width == 0 || dst.width == 0 ? 0 : sizeof(struct dti_code_table);
 }
 """
-PARAMETER_SOURCES = ("kernels/params.c", "kernels/cast/table_scalar.c", "core/code/encode.c", "core/code/codes.c", "core/code/taper.c", "core/code/random.c",
-                     "core/dtype/dtype.c", "core/dtype/storage.c")
+PARAMETER_SOURCES = (
+    "kernels/params.c", "kernels/cast/table_scalar.c", "core/code/encode.c", "core/code/codes.c", "core/code/taper.c", "core/code/random.c",
+    "core/dtype/dtype.c", "core/dtype/dtype_lookup.c", "core/dtype/named_formats.c", "core/dtype/storage.c", "core/dtype/gguf_types.c",
+    "util/error.c", "util/text/quote.c", "util/text/nearest.c")
 
 
 @functools.lru_cache(maxsize=None)
@@ -93,7 +93,7 @@ def parameter_library():
         sources = [str(ROOT / "src" / each) for each in PARAMETER_SOURCES]
         subprocess.run([clang(), "-std=c11", "-O1", "-fPIC", "-shared", "-I", str(ROOT / "src"), "-I", str(ROOT / "include"), source,
                         *sources, "-o", target], check=True)
-        return ctypes.CDLL(target, mode=os.RTLD_LAZY)  # lazy: looking up names, which nobody does here, needs more
+        return ctypes.CDLL(target, mode=os.RTLD_LAZY)  # lazy: what says that a name is wrong is not needed here
 
 
 def parameter_bytes(function, *arguments):
