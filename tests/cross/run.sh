@@ -95,7 +95,9 @@ for source in $(find src/util src/io src/core src/devices src/convert src/calc s
     compile -c "$source" -o "$work/$(basename "$source" .c).o"
 done
 for source in $(find src/kernels -name '*.c' ! -path '*/x86/*' ! -path '*/arm/*') ${neon:+src/kernels/arm/*.c}; do
-    compile $kernel_optimisation -c "$source" -o "$work/$(basename "$source" .c).o"
+    extension=
+    case $source in *_neonbf16.c) extension=-march=armv8.2-a+bf16 ;; esac
+    compile $kernel_optimisation $extension -c "$source" -o "$work/$(basename "$source" .c).o"
 done
 ar rcs "$work/all.a" "$work"/*.o
 

@@ -11,17 +11,17 @@
 enum { AT_ONCE = 64 }; /* blocks */
 
 /* Byte i of each of the 16 numbers. */
-struct numbers {
+struct numbers_neon {
     uint8x16_t byte[4];
 };
 
-DTI_INLINE struct numbers numbers_init(const float from[16])
+DTI_INLINE struct numbers_neon numbers_init(const float from[16])
 {
     const uint8x16x4_t v = vld4q_u8((const unsigned char *)from);
-    return (struct numbers){{v.val[0], v.val[1], v.val[2], v.val[3]}};
+    return (struct numbers_neon){{v.val[0], v.val[1], v.val[2], v.val[3]}};
 }
 
-DTI_INLINE void store_chosen(unsigned char *x, const struct numbers *numbers, uint8x16_t code,
+DTI_INLINE void store_chosen(unsigned char *x, const struct numbers_neon *numbers, uint8x16_t code,
                              float32x4_t by)
 {
     const uint8x16_t a = vqtbl1q_u8(numbers->byte[0], code);
@@ -52,16 +52,16 @@ DTI_INLINE uint8x16_t codes_of(const unsigned char *codes, size_t at, enum dti_b
 }
 
 /* The way to the numbers of a block, all constant after inlining but the table. */
-struct way {
-    const struct numbers *numbers; /* NULL: codes are elements of 8 bits */
+struct blocks_way_neon {
+    const struct numbers_neon *numbers; /* NULL: codes are elements of 8 bits */
     enum dti_block_order order;
     enum neon_element element;
     float times; /* what scales are multiplied by first */
 };
 
 /* One block. False if a code is NaN. */
-DTI_INLINE bool put_block(const struct way *way, unsigned char *x, const unsigned char *codes,
-                          float scale, size_t length)
+DTI_INLINE bool put_block(const struct blocks_way_neon *way, unsigned char *x,
+                          const unsigned char *codes, float scale, size_t length)
 {
     const float32x4_t by = vdupq_n_f32(scale);
     if (!way->numbers && neon_has_nan(codes, way->element))
@@ -75,8 +75,9 @@ DTI_INLINE bool put_block(const struct way *way, unsigned char *x, const unsigne
     return true;
 }
 
-DTI_INLINE void go_back(const struct dti_block_args *args, const struct way *way, unsigned char *x,
-                        const unsigned char *codes, const unsigned char *scales, size_t n)
+DTI_INLINE void go_back(const struct dti_block_args *args, const struct blocks_way_neon *way,
+                        unsigned char *x, const unsigned char *codes, const unsigned char *scales,
+                        size_t n)
 {
     const size_t length = args->recipe->format->length;
     float by[AT_ONCE];
@@ -102,14 +103,14 @@ DTI_INLINE void go_back(const struct dti_block_args *args, const struct way *way
 
 #define GO(...)                                                    \
     do {                                                           \
-        const struct way way = {__VA_ARGS__};                      \
+        const struct blocks_way_neon way = {__VA_ARGS__};          \
         go_back(args, &way, (unsigned char *)x, codes, scales, n); \
     } while (0)
 
 void dti_dequantize_nibbles_neon(const struct dti_block_args *args, float *x, const void *codes,
                                  const void *scales, size_t n)
 {
-    const struct numbers numbers = numbers_init(args->parts->numbers);
+    const struct numbers_neon numbers = numbers_init(args->parts->numbers);
     if (args->order == DTI_BLOCK_BYTES)
         GO(&numbers, DTI_BLOCK_BYTES, NEON_INTEGER, 1);
     else if (args->order == DTI_BLOCK_LOW)

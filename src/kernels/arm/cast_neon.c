@@ -16,12 +16,6 @@ DTI_INLINE bool is_canonical(const struct dti_kernel_args *args)
     return args->encoder->policy.nan == DTI_NAN_CANONICAL;
 }
 
-/* All ones for numbers and infinities. */
-DTI_INLINE uint16x8_t numbers16(float32x4_t a, float32x4_t b)
-{
-    return neon_lower16(vceqq_f32(a, a), vceqq_f32(b, b));
-}
-
 DTI_INLINE void fp16_to_fp32(const void *constants, unsigned char *dst, const unsigned char *src)
 {
     (void)constants;
@@ -53,7 +47,7 @@ DTI_INLINE void fp32_to_fp16(const void *constants, unsigned char *dst, const un
                           high = neon_load_f32(src + 32 * i + 16);
         uint16x8_t code = vreinterpretq_u16_f16(vcvt_high_f16_f32(vcvt_f16_f32(low), high));
         if (nan)
-            code = vbslq_u16(numbers16(low, high), code, nan->set);
+            code = vbslq_u16(neon_numbers16(low, high), code, nan->set);
         neon_store16(dst + 16 * i, code);
     }
 }
@@ -69,7 +63,7 @@ DTI_INLINE void fp32_to_bf16(const void *constants, unsigned char *dst, const un
         const uint16x8_t tie = vceqq_u16(neon_lower16(low, high), vdupq_n_u16(0x8000));
         const uint16x8_t even = vbicq_u16(near, vshrq_n_u16(tie, 15));
         const uint16x8_t number =
-            numbers16(vreinterpretq_f32_u32(low), vreinterpretq_f32_u32(high));
+            neon_numbers16(vreinterpretq_f32_u32(low), vreinterpretq_f32_u32(high));
         const uint16x8_t cut = vandq_u16(neon_upper16(low, high), nan.keep);
         neon_store16(dst + 16 * i, vbslq_u16(number, even, vorrq_u16(cut, nan.set)));
     }

@@ -9,7 +9,7 @@
 enum { LANES = DTI_TILE_LANES, FOUR = 4, PAIRS = 8 };
 
 /* The results for a tile. */
-struct tile_findings {
+struct findings_neon {
     double absolute[LANES], squared[LANES], aa[LANES], bb[LANES], ab[LANES];
     double largest;
     bool above; /* some ratio is larger */
@@ -17,19 +17,19 @@ struct tile_findings {
     uint32_t ulp;
 };
 
-struct comparison_view {
+struct comparison_view_neon {
     double ratio, atol, rtol;
     bool tolerant;
 };
 
 /* Two lanes in each part. */
-struct comparison_sums {
+struct comparison_sums_neon {
     float64x2_t absolute[2], squared[2], aa[2], bb[2], ab[2];
     float64x2_t largest, above;
     uint64x2_t exceeding;
 };
 
-DTI_INLINE void add_two(struct comparison_sums *s, const struct comparison_view *look,
+DTI_INLINE void add_two(struct comparison_sums_neon *s, const struct comparison_view_neon *look,
                         unsigned part, float64x2_t a, float64x2_t b, bool tolerant)
 {
     const float64x2_t error = vabdq_f64(a, b), size = vabsq_f64(b);
@@ -50,7 +50,7 @@ DTI_INLINE void add_two(struct comparison_sums *s, const struct comparison_view 
     s->exceeding = vsubq_u64(s->exceeding, vcgtq_f64(error, bar));
 }
 
-DTI_INLINE void add_four(struct comparison_sums *s, const struct comparison_view *look,
+DTI_INLINE void add_four(struct comparison_sums_neon *s, const struct comparison_view_neon *look,
                          const float *a, const float *b, bool tolerant)
 {
     const float32x4_t x = neon_load_f32((const unsigned char *)a);
@@ -74,11 +74,11 @@ DTI_INLINE void keep(double lane[FOUR], const float64x2_t sum[2])
 }
 
 /* first: the first of the four lanes. */
-DTI_INLINE void add_lanes(struct tile_findings *found, const struct comparison_view *look,
+DTI_INLINE void add_lanes(struct findings_neon *found, const struct comparison_view_neon *look,
                           const float *a, const float *b, size_t n, size_t first, bool tolerant)
 {
     const float64x2_t z = vdupq_n_f64(0);
-    struct comparison_sums s = {.absolute = {z, z}, .squared = {z, z}};
+    struct comparison_sums_neon s = {.absolute = {z, z}, .squared = {z, z}};
     size_t i = first;
     for (; i + FOUR <= n; i += LANES)
         add_four(&s, look, a + i, b + i, tolerant);
@@ -99,18 +99,19 @@ DTI_INLINE void add_lanes(struct tile_findings *found, const struct comparison_v
     found->exceeding += vaddvq_u64(s.exceeding);
 }
 
-static DTI_NOINLINE void go_plain(struct tile_findings *found, const struct comparison_view *look,
-                                  const float *a, const float *b, size_t n, size_t first)
+static DTI_NOINLINE void go_plain(struct findings_neon *found,
+                                  const struct comparison_view_neon *look, const float *a,
+                                  const float *b, size_t n, size_t first)
 {
-    const struct comparison_view l = *look;
+    const struct comparison_view_neon l = *look;
     add_lanes(found, &l, a, b, n, first, false);
 }
 
-static DTI_NOINLINE void go_tolerant(struct tile_findings *found,
-                                     const struct comparison_view *look, const float *a,
+static DTI_NOINLINE void go_tolerant(struct findings_neon *found,
+                                     const struct comparison_view_neon *look, const float *a,
                                      const float *b, size_t n, size_t first)
 {
-    const struct comparison_view l = *look;
+    const struct comparison_view_neon l = *look;
     add_lanes(found, &l, a, b, n, first, true);
 }
 
@@ -140,7 +141,7 @@ DTI_INLINE void see_four(uint32x4_t *equal, uint32x4_t *most, const float *a, co
     *most = vmaxq_u32(*most, apart);
 }
 
-DTI_INLINE void count_pairs(struct tile_findings *found, uint32_t base_bits, const float *a,
+DTI_INLINE void count_pairs(struct findings_neon *found, uint32_t base_bits, const float *a,
                             const float *b, size_t n, bool steps)
 {
     const uint32x4_t base = vdupq_n_u32(base_bits);
@@ -161,13 +162,13 @@ DTI_INLINE void count_pairs(struct tile_findings *found, uint32_t base_bits, con
     found->differing = (n + PAIRS - 1) / PAIRS * PAIRS - vaddlvq_u32(equal);
 }
 
-static DTI_NOINLINE void count_steps(struct tile_findings *found, uint32_t base, const float *a,
+static DTI_NOINLINE void count_steps(struct findings_neon *found, uint32_t base, const float *a,
                                      const float *b, size_t n)
 {
     count_pairs(found, base, a, b, n, true);
 }
 
-static DTI_NOINLINE void count_differing(struct tile_findings *found, const float *a,
+static DTI_NOINLINE void count_differing(struct findings_neon *found, const float *a,
                                          const float *b, size_t n)
 {
     count_pairs(found, 0, a, b, n, false);
@@ -177,13 +178,13 @@ void dti_comparison_f32_neon(const struct dti_comparison_rule *rule, const void 
                              size_t n, uint64_t index, struct dti_comparison *comparison)
 {
     const bool any = rule->ulp.width > 0;
-    const struct comparison_view look = {
+    const struct comparison_view_neon look = {
         .ratio = comparison->max_relative,
         .atol = rule->atol,
         .rtol = rule->rtol,
         .tolerant = rule->atol > 0 || rule->rtol > 0,
     };
-    struct tile_findings found = {.largest = 0};
+    struct findings_neon found = {.largest = 0};
     for (size_t first = 0; first < LANES; first += FOUR) {
         if (look.tolerant)
             go_tolerant(&found, &look, a, b, n, first);

@@ -19,18 +19,18 @@ DTI_INLINE bool any(uint32x4_t mask)
 }
 
 /* Values of a group apart from its sums. Magnitudes are compared as integers. */
-struct extremes {
+struct loss_extremes_neon {
     float32x4_t above;
     uint32x4_t high, low, apart;
 };
 
 /* Counters of lanes. */
-struct counters {
+struct loss_counters_neon {
     uint32x4_t exact, to_zero, to_subnormal;
 };
 
 /* The sums of four lanes of a block. */
-struct sums {
+struct loss_sums_neon {
     float32x4_t absolute, squared, source;
     uint32x4_t largest;
 };
@@ -42,7 +42,7 @@ DTI_INLINE uint32x4_t are_tiny(uint32x4_t largest)
 }
 
 DTI_INLINE bool are_odd(const struct dti_loss_bars *bars, enum dti_loss_sort sort,
-                        const struct extremes *e, const struct sums s[4])
+                        const struct loss_extremes_neon *e, const struct loss_sums_neon s[4])
 {
     const uint32_t least = sort == DTI_LOSS_PLAIN ? bars->least : DTI_LOSS_SINGLE_FROM - 1;
     uint32x4_t odd = vorrq_u32(vcgeq_u32(e->high, all(bars->limit)), e->apart);
@@ -52,8 +52,8 @@ DTI_INLINE bool are_odd(const struct dti_loss_bars *bars, enum dti_loss_sort sor
     return any(odd);
 }
 
-DTI_INLINE bool have_risen(const struct dti_loss_bars *bars, const struct extremes *e,
-                           const struct sums s[4])
+DTI_INLINE bool have_risen(const struct dti_loss_bars *bars, const struct loss_extremes_neon *e,
+                           const struct loss_sums_neon s[4])
 {
     const uint32x4_t bar = vreinterpretq_u32_f32(vdupq_n_f32(bars->largest));
     const uint32x4_t largest =
@@ -62,7 +62,8 @@ DTI_INLINE bool have_risen(const struct dti_loss_bars *bars, const struct extrem
 }
 
 DTI_INLINE void add_four(const struct dti_loss_bars *bars, enum dti_loss_sort sort, const float *x,
-                         const float *y, struct sums *s, struct extremes *e, struct counters *c)
+                         const float *y, struct loss_sums_neon *s, struct loss_extremes_neon *e,
+                         struct loss_counters_neon *c)
 {
     const bool plain = sort == DTI_LOSS_PLAIN;
     const float32x4_t from = neon_load_f32((const unsigned char *)x);
@@ -96,15 +97,15 @@ static DTI_NOINLINE bool raise_maxima(struct dti_loss_work *w, enum dti_loss_sor
     return dti_loss_raise(w, sort, x, y, at);
 }
 
-DTI_INLINE void keep_four(const struct sums *s, struct dti_loss_work *w, size_t lane)
+DTI_INLINE void keep_four(const struct loss_sums_neon *s, struct dti_loss_work *w, size_t lane)
 {
     vst1q_f32(w->groups.absolute + lane, s->absolute);
     vst1q_f32(w->groups.squared + lane, s->squared);
     vst1q_f32(w->groups.source_squared + lane, s->source);
 }
 
-DTI_INLINE void keep(const struct sums s[4], const struct counters *c, enum dti_loss_sort sort,
-                     struct dti_loss_work *w, size_t at)
+DTI_INLINE void keep(const struct loss_sums_neon s[4], const struct loss_counters_neon *c,
+                     enum dti_loss_sort sort, struct dti_loss_work *w, size_t at)
 {
     const size_t lane = at / (DTI_LOSS_GROUP / DTI_LOSS_LANES);
     if (sort != DTI_LOSS_EXACT)
@@ -126,10 +127,10 @@ DTI_INLINE size_t add_groups(struct dti_loss_work *w, enum dti_loss_sort sort, s
     const uint32x4_t zero = all(0);
     for (; w->n - at >= DTI_LOSS_GROUP; at += DTI_LOSS_GROUP) {
         const float *const x = w->x + at, *const y = w->y + at;
-        const struct sums none = {nothing, nothing, nothing, zero};
-        struct sums s[4] = {none, none, none, none};
-        struct extremes e = {nothing, zero, all(UINT32_MAX), zero};
-        struct counters c = {zero, zero, zero};
+        const struct loss_sums_neon none = {nothing, nothing, nothing, zero};
+        struct loss_sums_neon s[4] = {none, none, none, none};
+        struct loss_extremes_neon e = {nothing, zero, all(UINT32_MAX), zero};
+        struct loss_counters_neon c = {zero, zero, zero};
         for (size_t i = 0; i < DTI_LOSS_GROUP; i += DTI_LOSS_LANES) {
             add_four(&w->bars, sort, x + i, y + i, &s[0], &e, &c);
             add_four(&w->bars, sort, x + i + QUARTER, y + i + QUARTER, &s[1], &e, &c);

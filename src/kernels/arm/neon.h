@@ -77,6 +77,12 @@ DTI_INLINE uint8x16_t neon_lowest8(const uint32x4_t v[4])
     return neon_lower8(neon_lower16(v[0], v[1]), neon_lower16(v[2], v[3]));
 }
 
+/* All ones for numbers and infinities. */
+DTI_INLINE uint16x8_t neon_numbers16(float32x4_t a, float32x4_t b)
+{
+    return neon_lower16(vceqq_f32(a, a), vceqq_f32(b, b));
+}
+
 /* Converts NEON_STEP elements. */
 typedef void neon_step_fn(const void *constants, unsigned char *dst, const unsigned char *src);
 

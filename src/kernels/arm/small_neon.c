@@ -7,7 +7,7 @@
 #include "kernels/kernels.h"
 
 /* Results that the rounding alone does not give. */
-enum fixes { FIX_NOTHING, FIX_NAN, FIX_ALL /* also overflow, infinity and -0 */ };
+enum fixes_neon { FIX_NOTHING, FIX_NAN, FIX_ALL /* also overflow, infinity and -0 */ };
 
 struct small_neon {
     uint32x4_t top, least, magic; /* as in struct dti_small */
@@ -48,7 +48,7 @@ DTI_INLINE uint8x16_t by_sign(const uint8x16_t pair[2], uint8x16_t negative)
 
 /* Replaces what is not a number within the range. tops: bytes with the signs of the numbers. */
 DTI_INLINE uint8x16_t fixed(const struct small_neon *c, const uint32x4_t bits[4], uint8x16_t code,
-                            uint8x16_t answer, uint8x16_t tops, enum fixes fixes)
+                            uint8x16_t answer, uint8x16_t tops, enum fixes_neon fixes)
 {
     const uint32x4_t inf = vdupq_n_u32(UINT32_C(0x7f800000));
     const uint8x16_t negative = vcltzq_s8(vreinterpretq_s8_u8(tops));
@@ -69,7 +69,7 @@ DTI_INLINE uint8x16_t fixed(const struct small_neon *c, const uint32x4_t bits[4]
 }
 
 DTI_INLINE void small_step(const struct small_neon *c, unsigned char *dst, const unsigned char *src,
-                           enum fixes fixes)
+                           enum fixes_neon fixes)
 {
     uint32x4_t bits[4];
     for (unsigned i = 0; i < 4; i++)
