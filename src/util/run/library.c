@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <fenv.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -68,16 +69,60 @@ static bool is_no_file(const char *name)
     return strchr(name, '/') && stat(name, &about) == 0 && !S_ISREG(about.st_mode);
 }
 
-/* Libraries built with fast-math may change the thread's rounding mode and subnormal handling. */
+/* The thread's rounding mode and subnormal handling. Where it takes an instruction, <fenv.h> is not
+ * used: glibc keeps fegetenv() in libm, which is loaded when it is asked for (mathematics.h). */
+#if defined __GNUC__ && defined __x86_64__
+struct arithmetic {
+    unsigned mxcsr;
+    unsigned short x87;
+};
+static void keep_arithmetic(struct arithmetic *ret)
+{
+    ret->mxcsr = __builtin_ia32_stmxcsr();
+    __asm__ volatile("fnstcw %0" : "=m"(ret->x87));
+}
+static void restore_arithmetic(const struct arithmetic *state)
+{
+    __builtin_ia32_ldmxcsr(state->mxcsr);
+    __asm__ volatile("fldcw %0" : : "m"(state->x87));
+}
+#elif defined __GNUC__ && defined __aarch64__
+struct arithmetic {
+    uint64_t fpcr;
+};
+static void keep_arithmetic(struct arithmetic *ret)
+{
+    __asm__ volatile("mrs %0, fpcr" : "=r"(ret->fpcr));
+}
+static void restore_arithmetic(const struct arithmetic *state)
+{
+    __asm__ volatile("msr fpcr, %0" : : "r"(state->fpcr));
+}
+#else
+struct arithmetic {
+    fenv_t environment;
+    bool kept;
+};
+static void keep_arithmetic(struct arithmetic *ret)
+{
+    ret->kept = fegetenv(&ret->environment) == 0;
+}
+static void restore_arithmetic(const struct arithmetic *state)
+{
+    if (state->kept)
+        (void)fesetenv(&state->environment);
+}
+#endif
+
+/* Libraries built with fast-math may change it. */
 static void *open_keeping_arithmetic(const char *name)
 {
-    fenv_t before;
-    const bool kept = fegetenv(&before) == 0;
+    struct arithmetic before;
+    keep_arithmetic(&before);
     atomic_fetch_add(&opening, 1);
     void *const handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     atomic_fetch_sub(&opening, 1);
-    if (kept)
-        (void)fesetenv(&before);
+    restore_arithmetic(&before);
     return handle;
 }
 
