@@ -8,12 +8,14 @@
 
 #include "util/error.h"
 
-#define DTI_MATHEMATICS(FUNCTION)                                                                 \
-    FUNCTION(double, exp)                                                                         \
-    FUNCTION(double, exp2) FUNCTION(double, expm1) FUNCTION(double, log) FUNCTION(double, log2)   \
-        FUNCTION(double, log1p) FUNCTION(double, sin) FUNCTION(double, cos) FUNCTION(double, tan) \
-            FUNCTION(double, tanh) FUNCTION(double, erf) FUNCTION(double, erfc)                   \
-                FUNCTION(long double, expl) FUNCTION(long double, sinl)
+/* clang-format off */
+#define DTI_MATHEMATICS(FUNCTION) \
+    FUNCTION(double, exp) FUNCTION(double, exp2) FUNCTION(double, expm1) \
+    FUNCTION(double, log) FUNCTION(double, log2) FUNCTION(double, log1p) \
+    FUNCTION(double, sin) FUNCTION(double, cos) FUNCTION(double, tan) \
+    FUNCTION(double, tanh) FUNCTION(double, erf) FUNCTION(double, erfc) \
+    FUNCTION(long double, expl) FUNCTION(long double, sinl)
+/* clang-format on */
 
 struct dti_mathematics {
 #define FUNCTION(type, name) type (*name)(type x);
