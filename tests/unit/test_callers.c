@@ -210,7 +210,7 @@ static void *work(void *context)
         dti_inputs_forget();
         if (worker->disturbed) {
             worker->errors += dti_input_open(&input, "changing", &error) != DTI_OK;
-            make_file("changing", 100 + i);
+            make_file("changing", 101 + i); /* another size: its time may be the same */
             worker->errors += dti_inputs_unchanged(&error) != DTI_BAD_INPUT;
             dti_inputs_forget(); /* the next call looks again */
             worker->errors += dti_inputs_unchanged(&error) != DTI_OK;
@@ -252,18 +252,24 @@ static bool at_once(void *context)
     return true;
 }
 
-/* Runs until it is cancelled, which may take some calls: one that is short asks no one. */
+static size_t length = LARGE; /* of what is long */
+
+/* Runs until it is cancelled, which may take some calls: one that is short asks no one. On a fast
+ * machine all of them may be: then there is more to do. */
 static void check_cancelled(deed *act, struct dti_team *team)
 {
     struct tally tally = {0};
-    unsigned asked = 0;
+    unsigned asked;
     struct dti_caller caller = tally_caller(&tally);
     struct dti_error error = {.text = ""};
     enum dti_status status = DTI_OK;
     caller.interrupted = at_once;
     caller.interrupted_context = &asked;
-    for (unsigned i = 0; i < 50 && status == DTI_OK; i++) {
+    for (unsigned i = 0; i < 40 && status == DTI_OK; i++) {
         struct dti_call call;
+        if (i > 0 && i % 10 == 0 && length < 4 * LARGE)
+            make_file("in", 4 * (length *= 2));
+        asked = 0;
         dti_call_begin(&call, &caller);
         status = act("in", team, &error);
         dti_call_end(&call);
@@ -316,13 +322,13 @@ static enum dti_status quantize(struct dti_team *team, size_t n, const float *fr
 
 static enum dti_status do_quant(const char *path, struct dti_team *team, struct dti_error *error)
 {
-    float *const from = calloc(LARGE, sizeof *from);
-    unsigned char *const to = malloc(LARGE);
+    float *const from = calloc(length, sizeof *from);
+    unsigned char *const to = malloc(length);
     float scale[1];
     (void)path;
     if (!from || !to)
         exit(1);
-    const enum dti_status status = quantize(team, LARGE, from, to, scale, error);
+    const enum dti_status status = quantize(team, length, from, to, scale, error);
     free(from);
     free(to);
     return status;
@@ -333,7 +339,7 @@ static void a_cancelled_call_ends_and_leaves_nothing(void)
     static deed *const long_ones[] = {do_stats, do_cast, do_array, do_quant};
     struct dti_team *teams[3] = {NULL};
     folder_enter();
-    make_file("in", 4 * LARGE);
+    make_file("in", 4 * length);
     CHECK(dti_team_new(&teams[1], WIDTH, DTI_WAIT_SLEEP, false, NULL) == DTI_OK);
     CHECK(dti_team_new_with(&teams[2], pool_backwards, NULL, WIDTH, NULL) == DTI_OK);
     for (size_t i = 0; i < sizeof long_ones / sizeof long_ones[0]; i++) {
