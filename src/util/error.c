@@ -106,67 +106,74 @@ void dti_error_suggest(struct dti_error *reterr, const char *suggestion)
 }
 
 /* Rows as code: tables of pointers would be relocated at every start. */
+static enum dti_status known(enum dti_status status)
+{
+    return (unsigned)status < DTI_STATUS_COUNT ? status : DTI_BUG;
+}
+
 int dti_status_exit(enum dti_status status)
 {
-    switch (status) {
-#define STATUS(id, exit_status, ...) \
-    case DTI_##id:                   \
-        return exit_status;
+    static const unsigned char exits[DTI_STATUS_COUNT] = {
+#define STATUS(id, exit_status, ...) [DTI_##id] = exit_status,
 #include "util/status.def"
 #undef STATUS
-    default:
-        return dti_status_exit(DTI_BUG);
-    }
+    };
+    return exits[known(status)];
 }
 
 const char *dti_status_code(enum dti_status status)
 {
-    switch (status) {
+    switch (known(status)) {
 #define STATUS(id, exit_status, name, text) \
     case DTI_##id:                          \
         return name;
 #include "util/status.def"
 #undef STATUS
-    default:
-        return dti_status_code(DTI_BUG);
     }
+    return NULL;
 }
 
 const char *dti_status_meaning(enum dti_status status)
 {
-    switch (status) {
+    switch (known(status)) {
 #define STATUS(id, exit_status, name, text) \
     case DTI_##id:                          \
         return text;
 #include "util/status.def"
 #undef STATUS
-    default:
-        return dti_status_meaning(DTI_BUG);
     }
+    return NULL;
+}
+
+static enum dti_remedy known_remedy(uint32_t remedy)
+{
+    return remedy < DTI_REMEDY_COUNT ? (enum dti_remedy)remedy : DTI_REMEDY_NONE;
 }
 
 const char *dti_remedy_word(uint32_t remedy)
 {
-    switch (remedy) {
+    switch (known_remedy(remedy)) {
 #define REMEDY(id, name, text) \
     case DTI_REMEDY_##id:      \
         return name;
 #include "util/remedies.def"
 #undef REMEDY
-    default:
-        return dti_remedy_word(DTI_REMEDY_NONE);
+    case DTI_REMEDY_COUNT:
+        break;
     }
+    return NULL;
 }
 
 const char *dti_remedy_advice(uint32_t remedy)
 {
-    switch (remedy) {
+    switch (known_remedy(remedy)) {
 #define REMEDY(id, name, text) \
     case DTI_REMEDY_##id:      \
         return text;
 #include "util/remedies.def"
 #undef REMEDY
-    default:
-        return dti_remedy_advice(DTI_REMEDY_NONE);
+    case DTI_REMEDY_COUNT:
+        break;
     }
+    return NULL;
 }
