@@ -97,9 +97,8 @@ enum dti_code_arrangement {
 struct dti_dequant_method {
     struct dti_affine affine;
     struct dti_decoder decoder;
-    struct dti_block_recipe recipe;
     struct dti_affine_args affine_args;
-    struct dti_block_args block_args;
+    struct dti_block_args block_args; /* without the recipe, which has the scale of the tensor */
     const struct dti_quant_kernel *kernel, *range, *rotate;
     const struct dti_kernel *unpack; /* unpacks codes of less than 8 bits in packed rows; or NULL */
     struct dti_kernel_args unpack_args;
