@@ -606,13 +606,21 @@ static void reorder(struct dti_rewrite *rewrite, struct new_tensor_list *list)
     }
 }
 
+/* The last one belongs to all tensors that are copied. */
 static enum dti_status make_outcomes(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
-    rewrite->outcomes = dti_calloc(rewrite->tensor_count + 1, sizeof *rewrite->outcomes);
+    size_t changed = 0;
+    for (size_t i = 0; i < rewrite->tensor_count; i++)
+        changed += rewrite->tensors[i].fate == DTI_FATE_CHANGED;
+    rewrite->outcomes = dti_calloc(changed + 1, sizeof *rewrite->outcomes);
     if (!rewrite->outcomes)
         return dti_no_memory(reterr);
-    for (size_t i = 0; i < rewrite->tensor_count; i++)
-        rewrite->tensors[i].outcome = &rewrite->outcomes[i];
+    struct dti_rewrite_outcome *next = rewrite->outcomes;
+    for (size_t i = 0; i < rewrite->tensor_count; i++) {
+        struct dti_rewrite_tensor *const tensor = &rewrite->tensors[i];
+        tensor->outcome =
+            tensor->fate == DTI_FATE_CHANGED ? next++ : &rewrite->outcomes[changed];
+    }
     return DTI_OK;
 }
 
