@@ -183,7 +183,7 @@ struct dti_rewrite_tensor {
     unsigned parts; /* a set of 1 << enum dti_quant_part; for a single tensor: the first one */
     struct dti_rewrite_part *part; /* of that set, in order */
     uint64_t bytes;                /* of all its parts */
-    struct dti_rewrite_outcome *outcome; /* of a copied tensor: zeros, shared by all of them */
+    struct dti_rewrite_outcome *outcome; /* zeros, shared, if nothing is counted */
 };
 
 struct dti_rewrite {

@@ -606,20 +606,25 @@ static void reorder(struct dti_rewrite *rewrite, struct new_tensor_list *list)
     }
 }
 
-/* The last one belongs to all tensors that are copied. */
+/* Whether figures of a tensor are counted. */
+static bool has_outcome(const struct dti_rewrite *rewrite, const struct dti_rewrite_tensor *tensor)
+{
+    return dti_is_quantized(tensor) || (rewrite->counts && tensor->fate == DTI_FATE_CHANGED);
+}
+
+/* The last one belongs to all other tensors. */
 static enum dti_status make_outcomes(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
-    size_t changed = 0;
+    size_t count = 0;
     for (size_t i = 0; i < rewrite->tensor_count; i++)
-        changed += rewrite->tensors[i].fate == DTI_FATE_CHANGED;
-    rewrite->outcomes = dti_calloc(changed + 1, sizeof *rewrite->outcomes);
+        count += has_outcome(rewrite, &rewrite->tensors[i]);
+    rewrite->outcomes = dti_calloc(count + 1, sizeof *rewrite->outcomes);
     if (!rewrite->outcomes)
         return dti_no_memory(reterr);
     struct dti_rewrite_outcome *next = rewrite->outcomes;
     for (size_t i = 0; i < rewrite->tensor_count; i++) {
         struct dti_rewrite_tensor *const tensor = &rewrite->tensors[i];
-        tensor->outcome =
-            tensor->fate == DTI_FATE_CHANGED ? next++ : &rewrite->outcomes[changed];
+        tensor->outcome = has_outcome(rewrite, tensor) ? next++ : &rewrite->outcomes[count];
     }
     return DTI_OK;
 }
