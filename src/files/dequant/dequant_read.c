@@ -36,7 +36,8 @@ static enum dti_status read_scales(const struct dti_dequant_tensor *tensor,
     const uint64_t first = dti_dequant_scale_of(&tensor->map, segment->row, segment->column);
     if (tensor->spread)
         return spread_scales(tensor, segment, blocks, scratch, reterr);
-    return dti_dequant_raw_scales(tensor, &tensor->scales, scratch->scales, first, blocks, reterr);
+    return dti_dequant_raw_scales(tensor, &tensor->scales, scratch->view, scratch->scales, first,
+                                  blocks, reterr);
 }
 
 /* Tensors differ in it, so that it is not a part of their method. */
