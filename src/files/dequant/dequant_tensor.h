@@ -207,9 +207,9 @@ void dti_dequant_packed_zeros(const struct dti_dequant_tensor *tensor, unsigned 
 /* Reads the bytes of scales or biases, in matrix order, through the window, or with NULL without.
  */
 enum dti_status dti_dequant_raw_scales(const struct dti_dequant_tensor *tensor,
-                                       const struct dti_dequant_part *part,
-                                       struct dti_window *view, void *buffer,
-                                       uint64_t first, size_t count, struct dti_error *reterr);
+                                       const struct dti_dequant_part *part, struct dti_window *view,
+                                       void *buffer, uint64_t first, size_t count,
+                                       struct dti_error *reterr);
 /* dti_dequant_load_scales(): loads only scales and biases, first to first + count - 1, through the
  * view, which may be NULL, and in which no look may be open.
  * dti_dequant_zero_of(): reads plain zero point i; returns whether it is in the range of the

@@ -29,9 +29,9 @@ struct dti_lint {
     size_t refused; /* quantized tensors that cannot be read */
     struct dti_lint_tensor *tensors;
     struct dti_quant_names names; /* of the view */
-    pthread_mutex_t lock;        /* guards the findings and the pool */
-    size_t probe;                /* the next candidate for probing */
-    size_t probed;               /* the tensor being probed; SIZE_MAX: none */
+    pthread_mutex_t lock;         /* guards the findings and the pool */
+    size_t probe;                 /* the next candidate for probing */
+    size_t probed;                /* the tensor being probed; SIZE_MAX: none */
     struct dti_dequant_method probe_method;
     const struct dti_dequant_method *probe_before; /* its regular method */
 };

@@ -182,8 +182,8 @@ struct dti_rewrite_tensor {
     const struct dti_format *format;    /* of the output, if one tensor; NULL: quantized */
     struct dti_layout layout;           /* likewise */
     unsigned parts; /* a set of 1 << enum dti_quant_part; for a single tensor: the first one */
-    struct dti_rewrite_part *part; /* of that set, in order */
-    uint64_t bytes;                /* of all its parts */
+    struct dti_rewrite_part *part;       /* of that set, in order */
+    uint64_t bytes;                      /* of all its parts */
     struct dti_rewrite_outcome *outcome; /* zeros, shared, if nothing is counted */
 };
 

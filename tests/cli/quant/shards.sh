@@ -1,6 +1,6 @@
 python3 "$MAKERS/make_checkpoint.py" . --single
 dtinfo quant model.safetensors mxfp4 -o out --max-shard-size 8KiB --pad -q
-(cd out && wc -c * | sed 's/^ *//')
+(cd out && wc -c -- * | sed 's/^ *//')
 dtinfo check out --quantized
 dtinfo quant model.safetensors mxfp4 -o one.safetensors --pad -q
 dtinfo compare out one.safetensors
