@@ -10,7 +10,7 @@
 #include "kernels/x86/quant/quant_vector.h"
 
 #ifdef __AVX2__
-enum { DTI_TILE_NUMBERS_MAX = 32 * LANES, DTI_GROUP = 4 * LANES }; /* elements */
+enum { DTI_TILE_NUMBERS_MAX = 64 * LANES, DTI_GROUP = 4 * LANES }; /* elements */
 
 /* The shape of a tile's blocks and the layout of their codes; constants after inlining. */
 struct tile_shape {
