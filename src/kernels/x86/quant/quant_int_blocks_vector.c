@@ -29,7 +29,6 @@ DTI_INLINE bool q8_scales(const void *constants, const unsigned char *x, unsigne
                           struct factors *ret_factors)
 {
     (void)constants;
-    prefetch(x, 4 * LENGTH * LANES);
     const vector amax = tile_amax(x, LENGTH);
     if (!all_ordinary(amax, LEAST, Q8_MOST))
         return false;
@@ -106,7 +105,6 @@ DTI_INLINE bool q4_scales(const void *constants, const unsigned char *x, unsigne
 {
     vector amax;
     (void)constants;
-    prefetch(x, 4 * LENGTH * LANES);
     const floats extremes = extremes_of(x, &amax);
     if (!all_ordinary(amax, LEAST, Q4_MOST))
         return false;
@@ -147,7 +145,6 @@ DTI_INLINE bool mxint8_scales(const void *constants, const unsigned char *x, uns
                               struct factors *ret_factors)
 {
     const struct mxint8 *c = constants;
-    prefetch(x, 4 * LENGTH * LANES);
     const vector amax = tile_amax(x, LENGTH);
     if (!all_ordinary(amax, LEAST, MX_MOST))
         return false;

@@ -67,7 +67,6 @@ DTI_INLINE bool table_scales(const void *constants, const unsigned char *x, unsi
                              struct factors *ret_factors, bool reciprocal)
 {
     (void)constants;
-    prefetch(x, 4 * LENGTH * LANES);
     const vector amax = tile_amax(x, LENGTH);
     if (!all_ordinary(amax, LEAST_NORMAL, LARGEST_FINITE))
         return false;
@@ -84,6 +83,7 @@ DTI_INLINE void table_codes(const void *constants, const unsigned char *x,
 {
     const struct table *t = constants;
     for (unsigned group = 0; group < LENGTH * LANES / DTI_GROUP; group++) {
+        prefetch_group(x, group, LENGTH);
         floats q[4];
         for (unsigned i = 0; i < 4; i++) {
             const unsigned at = (4 * group + i) * LANES;
