@@ -294,13 +294,14 @@ void VECTOR_NAME(dti_gguf_affine_weights)(gguf_lanes *w, const gguf_lanes *x)
             keep_part(w[i], p, sum_of(sum[p], magnitude(part_of(x[i], p))));
 }
 
-/* gguf_scale_try(). ret: scale and inverse and what they are judged by. Where there is no scale,
- * what is found is not used; elsewhere no product x inverse exceeds 64. */
-struct scaled {
+/* The best scale of each group so far, and what others are compared with. */
+struct fitted {
     floats scale, inverse, best, largest;
 };
 
-DTI_INLINE void scale_try(struct scaled to[PARTS], const gguf_lanes *x, parts w[16], parts wx[16],
+/* gguf_scale_try(). Where there is no scale, what is found is not used; elsewhere no product with
+ * `inverse` exceeds 64. */
+DTI_INLINE void scale_try(struct fitted to[PARTS], const gguf_lanes *x, parts w[16], parts wx[16],
                           float steps, bool is_first)
 {
     const floats zero = floats_of(0);
@@ -333,7 +334,7 @@ DTI_INLINE void scale_try(struct scaled to[PARTS], const gguf_lanes *x, parts w[
 
 void VECTOR_NAME(dti_gguf_scale_search)(struct gguf_scaled *to, const gguf_lanes *x)
 {
-    struct scaled found[PARTS];
+    struct fitted found[PARTS];
     parts w[16], wx[16];
     for (unsigned p = 0; p < PARTS; p++)
         found[p].largest = part_of(to->largest, p);
