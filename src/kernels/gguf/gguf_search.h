@@ -37,10 +37,14 @@ typedef void gguf_transpose_fn(gguf_lanes *to, const unsigned char *x, unsigned 
 typedef void gguf_affine_weights_fn(gguf_lanes *w, const gguf_lanes *x);
 /* What gguf_scale_search() does after gguf_first_largest(). */
 typedef void gguf_scale_search_fn(struct gguf_scaled *to, const gguf_lanes *x);
+/* What gguf_table_search() does after gguf_first_largest(). middles, steps: 15 of the table. */
+typedef void gguf_table_search_fn(float *scale, const gguf_lanes *x, const float *largest,
+                                  const float *middles, const float *steps);
 /* Blocks of q8_0. False: not a number of blocks for this function, or their numbers are not. */
 typedef bool gguf_q8_0_fn(unsigned char *blocks, const unsigned char *x, size_t count);
 
 #ifdef DTI_HAVE_X86
+gguf_table_search_fn dti_gguf_table_search_avx512, dti_gguf_table_search_avx2;
 gguf_q8_0_fn dti_gguf_q8_0_avx512, dti_gguf_q8_0_avx2;
 gguf_affine_search_fn dti_gguf_affine_search_avx512, dti_gguf_affine_search_avx2;
 gguf_transpose_fn dti_gguf_transpose_avx512, dti_gguf_transpose_avx2;

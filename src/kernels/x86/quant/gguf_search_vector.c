@@ -4,7 +4,8 @@
  * those of the portable loops, except that codes are clamped and rounded as numbers: the same
  * for quotients below 2^22. */
 #include "kernels/gguf/gguf_search.h"
-#include "kernels/x86/quant/quant_vector.h"
+#include "kernels/x86/quant/quant_back.h"
+#include "kernels/x86/quant/quant_places.h"
 
 #ifdef __AVX2__
 enum { PARTS = GGUF_LANES / LANES, GROUP_MOST = 32 };
@@ -354,6 +355,62 @@ void VECTOR_NAME(dti_gguf_scale_search)(struct gguf_scaled *to, const gguf_lanes
         const where none = COMPARE(magnitude(found[p].largest), floats_of(1e-15F), _CMP_LT_OQ);
         keep_part(to->scale, p, pick(none, found[p].scale, floats_of(0)));
         keep_part(to->inverse, p, pick(none, found[p].inverse, floats_of(0)));
+    }
+}
+
+/* gguf_table_try(). Where there is no scale, what is found is not used; elsewhere no product with
+ * `inverse` is a NaN. */
+DTI_INLINE void table_try(struct fitted to[PARTS], const gguf_lanes *x, const struct limits *limits,
+                          struct numbers16 values, bool is_first)
+{
+    parts sum_qx, sum_q2;
+    for (unsigned p = 0; p < PARTS; p++)
+        sum_qx[p] = sum_q2[p] = floats_of(0);
+    for (unsigned i = 0; i < GROUP_MOST; i++)
+        for (unsigned p = 0; p < PARTS; p++) {
+            const floats number = part_of(x[i], p);
+            const vector place = places_of(limits, product(to[p].inverse, number), _CMP_GE_OQ);
+            const floats q = look_up(values, place), wq = product(product(number, number), q);
+            sum_qx[p] = sum_of(sum_qx[p], product(wq, number));
+            sum_q2[p] = sum_of(sum_q2[p], product(wq, q));
+        }
+    for (unsigned p = 0; p < PARTS; p++) {
+        const where positive = COMPARE(sum_q2[p], floats_of(0), _CMP_GT_OQ);
+        const where better = BOTH(positive, COMPARE(product(sum_qx[p], sum_qx[p]),
+                                                    product(to[p].best, sum_q2[p]), _CMP_GT_OQ));
+        const floats fit = pick(positive, floats_of(0), quotient(sum_qx[p], sum_q2[p]));
+        const floats best = product(fit, sum_qx[p]);
+        to[p].scale = is_first ? fit : pick(better, to[p].scale, fit);
+        to[p].best = is_first ? best : pick(better, to[p].best, best);
+    }
+}
+
+void VECTOR_NAME(dti_gguf_table_search)(float *scale, const gguf_lanes *x, const float *largest,
+                                        const float *middles, const float *steps)
+{
+    const struct limits limits = limits_init(middles);
+    struct fitted found[PARTS];
+    struct numbers16 values;
+    float numbers[16], value = -127;
+    for (unsigned i = 0; i < 16; i++) {
+        numbers[LANES == 16 ? i : -i % 16] = value;
+        value += i < PLACE_LIMITS ? steps[i] : 0;
+    }
+    values.low = load_floats((const unsigned char *)numbers);
+    values.high = load_floats((const unsigned char *)(numbers + 16 - LANES));
+    for (unsigned p = 0; p < PARTS; p++) {
+        found[p].largest = part_of(largest, p);
+        found[p].inverse = quotient(floats_of(1), quotient(found[p].largest, floats_of(127)));
+    }
+    table_try(found, x, &limits, values, true);
+    for (int step = -7; step <= 7; step++) {
+        for (unsigned p = 0; p < PARTS; p++)
+            found[p].inverse = quotient(floats_of((float)(step - 127)), found[p].largest);
+        table_try(found, x, &limits, values, false);
+    }
+    for (unsigned p = 0; p < PARTS; p++) {
+        const where none = COMPARE(magnitude(found[p].largest), floats_of(1e-15F), _CMP_LT_OQ);
+        keep_part(scale, p, pick(none, found[p].scale, floats_of(0)));
     }
 }
 #endif
