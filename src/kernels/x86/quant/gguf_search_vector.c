@@ -296,14 +296,14 @@ void VECTOR_NAME(dti_gguf_affine_weights)(gguf_lanes *w, const gguf_lanes *x)
 }
 
 /* The best scale of each group so far, and what others are compared with. */
-struct fitted {
+struct group_fit {
     floats scale, inverse, best, largest;
 };
 
 /* gguf_scale_try(). Where there is no scale, what is found is not used; elsewhere no product with
  * `inverse` exceeds 64. */
-DTI_INLINE void scale_try(struct fitted to[PARTS], const gguf_lanes *x, parts w[16], parts wx[16],
-                          float steps, bool is_first)
+DTI_INLINE void scale_try(struct group_fit to[PARTS], const gguf_lanes *x, parts w[16],
+                          parts wx[16], float steps, bool is_first)
 {
     const floats zero = floats_of(0);
     parts inverse, sum_lx, sum_l2;
@@ -335,7 +335,7 @@ DTI_INLINE void scale_try(struct fitted to[PARTS], const gguf_lanes *x, parts w[
 
 void VECTOR_NAME(dti_gguf_scale_search)(struct gguf_scaled *to, const gguf_lanes *x)
 {
-    struct fitted found[PARTS];
+    struct group_fit found[PARTS];
     parts w[16], wx[16];
     for (unsigned p = 0; p < PARTS; p++)
         found[p].largest = part_of(to->largest, p);
@@ -360,8 +360,8 @@ void VECTOR_NAME(dti_gguf_scale_search)(struct gguf_scaled *to, const gguf_lanes
 
 /* gguf_table_try(). Where there is no scale, what is found is not used; elsewhere no product with
  * `inverse` is a NaN. */
-DTI_INLINE void table_try(struct fitted to[PARTS], const gguf_lanes *x, const struct limits *limits,
-                          struct numbers16 values, bool is_first)
+DTI_INLINE void table_try(struct group_fit to[PARTS], const gguf_lanes *x,
+                          const struct place_limits *limits, struct numbers16 values, bool is_first)
 {
     parts sum_qx, sum_q2;
     for (unsigned p = 0; p < PARTS; p++)
@@ -388,8 +388,8 @@ DTI_INLINE void table_try(struct fitted to[PARTS], const gguf_lanes *x, const st
 void VECTOR_NAME(dti_gguf_table_search)(float *scale, const gguf_lanes *x, const float *largest,
                                         const float *middles, const float *steps)
 {
-    const struct limits limits = limits_init(middles);
-    struct fitted found[PARTS];
+    const struct place_limits limits = limits_init(middles);
+    struct group_fit found[PARTS];
     struct numbers16 values;
     float numbers[16], value = -127;
     for (unsigned i = 0; i < 16; i++) {

@@ -12,14 +12,14 @@ enum { PLACE_LIMITS = 15 };
 
 /* The limits by step: 7; 3 or 11; then tables for the 4 and 8 places that are left, indexed by
  * the steps before in binary (AVX2: negated, modulo 8). */
-struct limits {
+struct place_limits {
     floats first, second_low, second_high, third, fourth;
 };
 
-static inline struct limits limits_init(const float limit[PLACE_LIMITS])
+static inline struct place_limits limits_init(const float limit[PLACE_LIMITS])
 {
     float third[LANES] = {0}, fourth[LANES] = {0};
-    struct limits t;
+    struct place_limits t;
     for (unsigned i = 0; i < 8; i++) {
         const unsigned at = LANES == 16 ? 2 * i : -i % 8, at_third = LANES == 16 ? 4 * i : at;
         fourth[at] = limit[2 * i];
@@ -36,7 +36,7 @@ static inline struct limits limits_init(const float limit[PLACE_LIMITS])
 
 /* The place of each number: how many limits it exceeds, or by `how`, a comparison of the
  * instruction set, exceeds or equals. AVX2: negated. */
-DTI_INLINE vector places_of(const struct limits *t, floats q, int how)
+DTI_INLINE vector places_of(const struct place_limits *t, floats q, int how)
 {
 #ifdef __AVX512BW__
     const __mmask16 half = _mm512_cmp_ps_mask(q, t->first, how);

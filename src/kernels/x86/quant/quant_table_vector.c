@@ -12,7 +12,7 @@
 enum { LENGTH = 64, LEAST_NORMAL = 0x00800000, LARGEST_FINITE = 0x7f7fffff };
 
 struct table {
-    struct limits limits;
+    struct place_limits limits;
     vector codes; /* by place, in each 128 bits */
 };
 
