@@ -63,8 +63,8 @@ DTI_INLINE void table_codes(const void *constants, const unsigned char *x,
 }
 
 #define DIVISION(name, reciprocal)                                                                 \
-    DTI_INLINE bool name##_scales(const void *constants, const unsigned char *x,                   \
-                                  unsigned char *scales, struct factors *ret_factors)              \
+    static DTI_NOINLINE bool name##_scales(const void *constants, const unsigned char *x,          \
+                                           unsigned char *scales, struct factors *ret_factors)     \
     {                                                                                              \
         return table_scales(constants, x, scales, ret_factors, reciprocal);                        \
     }                                                                                              \
