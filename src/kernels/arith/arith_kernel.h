@@ -50,9 +50,40 @@ typedef void dti_arith_count_fn(const struct dti_arith_tile *tile, const double 
                                 const float *result, float smallest_normal,
                                 uint64_t ret[DTI_ARITH_COUNTS]);
 
+/* What casting finite numbers did to them. A cast that overflows counts as that and INEXACT
+ * only; UNDECIDED: NaNs and infinities, which count as nothing else. */
+enum dti_rounded_count {
+    DTI_ROUNDED_INEXACT,
+    DTI_ROUNDED_OVERFLOW,
+    DTI_ROUNDED_TO_ZERO,
+    DTI_ROUNDED_SUBNORMAL, /* inexact, nonzero and below the smallest normal */
+    DTI_ROUNDED_UNDECIDED,
+    DTI_ROUNDED_COUNTS
+};
+
+struct dti_rounded_limits {
+    double overflow_from[2]; /* magnitudes that overflow, [negative]; infinity if none does */
+    double smallest_normal;
+};
+
+/* The numbers of an array and what a cast stored for them, decoded: arrays of n < 2^32 floats
+ * (rounded32) or doubles. ret_inexact, unless NULL, receives a 1 for each inexact element, else a
+ * 0. */
+typedef void dti_arith_rounded_fn(const void *source, const void *stored, size_t n,
+                                  const struct dti_rounded_limits *limits,
+                                  uint64_t ret[DTI_ROUNDED_COUNTS], uint8_t *ret_inexact);
+
+/* Elements first to first + n - 1 of a uniform list, first even: the leading 64 - cut bits of 64
+ * random bits, as fractions below 1. Element i takes words 2i and 2i + 1 of dti_random_bits(); cut
+ * is at least 11. */
+typedef void dti_arith_uniform_fn(double *ret, size_t n, uint64_t seed, uint32_t stream,
+                                  uint64_t first, unsigned cut);
+
 struct dti_arith_kernel {
     dti_arith_exact_fn *exact;
     dti_arith_count_fn *count;
+    dti_arith_rounded_fn *rounded32, *rounded64;
+    dti_arith_uniform_fn *uniform;
     enum dti_level level;
 };
 /* NULL if this machine has none. */
