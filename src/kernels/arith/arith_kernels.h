@@ -6,10 +6,10 @@
 
 #include "kernels/arith/arith_kernel.h"
 
-#define ARITH(exact, count, rounded32, rounded64, uniform, level) \
-    dti_arith_exact_fn exact;                                     \
-    dti_arith_count_fn count;                                     \
-    dti_arith_rounded_fn rounded32, rounded64;                    \
+#define ARITH(round, mark, rounded32, rounded64, uniform, level) \
+    dti_arith_round_fn round;                                    \
+    dti_arith_mark_fn mark;                                      \
+    dti_arith_rounded_fn rounded32, rounded64;                   \
     dti_arith_uniform_fn uniform;
 #include "kernels/arith/arith_kernels.def"
 #undef ARITH
