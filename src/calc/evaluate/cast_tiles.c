@@ -156,9 +156,8 @@ void dti_cast_tiles_run(const struct dti_cast_tiles *tiles, const void *codes, s
     const bool each = marks && slot->array.count <= DTI_CALC_TRUTH_MAX;
     (void)dti_plan_run(tiles->cast, to, codes, n, 0, DTI_STORES_CACHED, NULL, NULL);
     const void *const x = decoded(tiles->source_number, source, codes, n);
-    (tiles->doubles ? tiles->kernel->rounded64
-                    : tiles->kernel->rounded32)(x, decoded(tiles->stored_number, stored, to, n), n,
-                                                &tiles->limits, found, each ? inexact : NULL);
+    (tiles->doubles ? tiles->kernel->rounded64 : tiles->kernel->rounded32)(
+        x, decoded(tiles->stored_number, stored, to, n), n, &tiles->limits, found, inexact);
     const bool whole = needs_details(recorder, found);
     if (!whole)
         add_counts(recorder, found, n);

@@ -90,7 +90,7 @@ struct dti_rounded_limits {
 };
 
 /* The numbers of an array and what a cast stored for them, decoded: arrays of n < 2^32 floats
- * (rounded32) or doubles. ret_inexact, unless NULL, receives a 1 for each inexact element, else a
+ * (rounded32) or doubles. ret_inexact receives a 1 for each inexact element, else a
  * 0. */
 typedef void dti_arith_rounded_fn(const void *source, const void *stored, size_t n,
                                   const struct dti_rounded_limits *limits,

@@ -3,6 +3,7 @@
  * Arithmetic on tiles in fp64, its rounding, and what that did to the results. Compiled once per
  * level; the operation is a constant in each loop, so the compiler can vectorize it. */
 #include <math.h>
+#include <string.h>
 
 #include "kernels/arith/arith_kernels.h"
 #include "kernels/fp64.h"
@@ -151,33 +152,17 @@ DTI_LANE uint64_t cancels(double x, double y, double exact, unsigned man_bits, b
            (uint64_t)(fabs(y) < INFINITY) & ((zero & (uint64_t)zero_cancels) | (much & (zero ^ 1)));
 }
 
-DTI_LANE uint64_t mark_loop(enum dti_arith_op op, const struct dti_arith_tile *tile,
-                            const struct dti_arith_target *target, const float *results,
-                            const uint8_t *const marks[3], bool zero_cancels, uint8_t *ret_marks)
+enum { PIECE = 256 }; /* elements marked at once */
+
+DTI_LANE void exact_loop(enum dti_arith_op op, const struct dti_arith_tile *tile, size_t from,
+                         size_t n, double *ret)
 {
-    const float *const x = tile->x;
-    const float *const y = op == DTI_ARITH_SQRT ? x : tile->y;
-    const float *const z = op == DTI_ARITH_FMA ? tile->z : x;
-    const uint8_t *const x_mark = marks[0];
-    const uint8_t *const y_mark = op == DTI_ARITH_SQRT ? x_mark : marks[1];
-    const uint8_t *const z_mark = op == DTI_ARITH_FMA ? marks[2] : x_mark;
-    const uint64_t no_infinity = !target->has_infinity, no_nan = !target->has_nan;
-    const unsigned man_bits = target->man_bits;
-    const size_t n = tile->n;
-    uint64_t cancelled = 0;
-    for (size_t i = 0; i < n; i++) {
-        const double exact = exact_of(op, x[i], y[i], z[i]);
-        const uint64_t no_number = (uint64_t)(exact != exact);
-        const uint64_t infinite = (uint64_t)(fabs(exact) == INFINITY);
-        const uint64_t same = (uint64_t)(exact == (double)results[i]);
-        const uint64_t marked = (uint64_t)(x_mark[i] | y_mark[i] | z_mark[i]);
-        const uint64_t inexact =
-            ((same | no_number | infinite) ^ 1) | (infinite & no_infinity) | (no_number & no_nan);
-        if (op == DTI_ARITH_ADD || op == DTI_ARITH_SUBTRACT)
-            cancelled += marked & cancels(x[i], y[i], exact, man_bits, zero_cancels);
-        ret_marks[i] = (uint8_t)(marked | inexact);
-    }
-    return cancelled;
+    const float *const x = tile->x + from;
+    const float *const y = op == DTI_ARITH_SQRT ? x : tile->y + from;
+    const float *const z = op == DTI_ARITH_FMA ? tile->z + from : x;
+    double *restrict const to = ret;
+    for (size_t i = 0; i < n; i++)
+        to[i] = exact_of(op, x[i], y[i], z[i]);
 }
 
 #define EACH_OPERATION(DO) \
@@ -202,15 +187,47 @@ void DTI_LANES_NAME(dti_arith_round)(const struct dti_arith_tile *tile,
 #undef ROUND
 }
 
+static void exact_numbers(const struct dti_arith_tile *tile, size_t from, size_t n, double *ret)
+{
+#define EXACT(op)                                       \
+    case DTI_ARITH_##op:                                \
+        exact_loop(DTI_ARITH_##op, tile, from, n, ret); \
+        return;
+    EACH_OPERATION(EXACT)
+#undef EXACT
+}
+
+/* One loop for all operations, as marks are only kept of short lists. */
 uint64_t DTI_LANES_NAME(dti_arith_mark)(const struct dti_arith_tile *tile,
                                         const struct dti_arith_target *target, const float *results,
                                         const uint8_t *const marks[3], bool zero_cancels,
                                         uint8_t *ret_marks)
 {
-#define MARK(op)         \
-    case DTI_ARITH_##op: \
-        return mark_loop(DTI_ARITH_##op, tile, target, results, marks, zero_cancels, ret_marks);
-    EACH_OPERATION(MARK)
-#undef MARK
-    return 0;
+    const bool sums = tile->op == DTI_ARITH_ADD || tile->op == DTI_ARITH_SUBTRACT;
+    const uint8_t *const y_mark = tile->op == DTI_ARITH_SQRT ? marks[0] : marks[1];
+    const uint8_t *const z_mark = tile->op == DTI_ARITH_FMA ? marks[2] : marks[0];
+    const float *const y = sums ? tile->y : tile->x;
+    const uint64_t no_infinity = !target->has_infinity, no_nan = !target->has_nan, adds = sums;
+    const unsigned man_bits = target->man_bits;
+    uint64_t cancelled = 0;
+    for (size_t from = 0; from < tile->n; from += PIECE) {
+        const size_t n = tile->n - from < PIECE ? tile->n - from : PIECE;
+        double numbers[PIECE];
+        uint8_t found[PIECE];
+        exact_numbers(tile, from, n, numbers);
+        for (size_t i = 0; i < n; i++) {
+            const double exact = numbers[i];
+            const uint64_t no_number = (uint64_t)(exact != exact);
+            const uint64_t infinite = (uint64_t)(fabs(exact) == INFINITY);
+            const uint64_t same = (uint64_t)(exact == (double)results[from + i]);
+            const uint64_t marked =
+                (uint64_t)(marks[0][from + i] | y_mark[from + i] | z_mark[from + i]);
+            cancelled += adds & marked &
+                         cancels(tile->x[from + i], y[from + i], exact, man_bits, zero_cancels);
+            found[i] = (uint8_t)(marked | ((same | no_number | infinite) ^ 1) |
+                                 (infinite & no_infinity) | (no_number & no_nan));
+        }
+        memcpy(ret_marks + from, found, n);
+    }
+    return cancelled;
 }

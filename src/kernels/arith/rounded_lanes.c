@@ -11,9 +11,8 @@
 
 enum { BLOCKS = 128 }; /* of four random words, drawn at once */
 
-/* Two loops, one of which stores a byte for each element. The counters are as wide as the numbers,
- * so that comparisons need no conversion. */
-#define ROUNDED_LOOP(number, counter, magnitude_of, KEEP)                                \
+/* The counters are as wide as the numbers, so that comparisons need no conversion. */
+#define ROUNDED_LOOP(number, counter, magnitude_of)                                      \
     for (size_t i = 0; i < n; i++) {                                                     \
         const number x = from[i], y = to[i];                                             \
         const counter finite = (counter)(magnitude_of(x) < (number)INFINITY);            \
@@ -25,7 +24,7 @@ enum { BLOCKS = 128 }; /* of four random words, drawn at once */
         to_zero += in_range & (counter)(y == 0);                                         \
         subnormal += in_range & (counter)(y != 0) & (counter)(magnitude_of(y) < normal); \
         undecided += finite ^ 1;                                                         \
-        KEEP;                                                                            \
+        inexact_to[i] = (uint8_t)changed;                                                \
     }
 
 /* A limit as the least number that is not below it. */
@@ -35,21 +34,19 @@ DTI_LANE float limit_of(double magnitude)
     return (double)nearest < magnitude ? nextafterf(nearest, INFINITY) : nearest;
 }
 
-#define ROUNDED(number, counter, magnitude_of, limit)                                  \
-    const number *const from = source;                                                 \
-    const number *const to = stored;                                                   \
-    const number over = limit(limits->overflow_from[0]);                               \
-    const number under = -limit(limits->overflow_from[1]);                             \
-    const number normal = (number)limits->smallest_normal;                             \
-    counter inexact = 0, overflow = 0, to_zero = 0, subnormal = 0, undecided = 0;      \
-    if (ret_inexact)                                                                   \
-        ROUNDED_LOOP(number, counter, magnitude_of, ret_inexact[i] = (uint8_t)changed) \
-    else                                                                               \
-        ROUNDED_LOOP(number, counter, magnitude_of, (void)0)                           \
-    ret[DTI_ROUNDED_INEXACT] = inexact;                                                \
-    ret[DTI_ROUNDED_OVERFLOW] = overflow;                                              \
-    ret[DTI_ROUNDED_TO_ZERO] = to_zero;                                                \
-    ret[DTI_ROUNDED_SUBNORMAL] = subnormal;                                            \
+#define ROUNDED(number, counter, magnitude_of, limit)                             \
+    const number *const from = source;                                            \
+    const number *const to = stored;                                              \
+    const number over = limit(limits->overflow_from[0]);                          \
+    const number under = -limit(limits->overflow_from[1]);                        \
+    const number normal = (number)limits->smallest_normal;                        \
+    counter inexact = 0, overflow = 0, to_zero = 0, subnormal = 0, undecided = 0; \
+    uint8_t *restrict const inexact_to = ret_inexact;                             \
+    ROUNDED_LOOP(number, counter, magnitude_of)                                   \
+    ret[DTI_ROUNDED_INEXACT] = inexact;                                           \
+    ret[DTI_ROUNDED_OVERFLOW] = overflow;                                         \
+    ret[DTI_ROUNDED_TO_ZERO] = to_zero;                                           \
+    ret[DTI_ROUNDED_SUBNORMAL] = subnormal;                                       \
     ret[DTI_ROUNDED_UNDECIDED] = undecided;
 
 void DTI_LANES_NAME(dti_arith_rounded32)(const void *source, const void *stored, size_t n,
