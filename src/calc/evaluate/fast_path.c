@@ -14,6 +14,7 @@
 
 #include "calc/truth/truth.h"
 #include "util/run/allocate.h"
+#include "util/run/mathematics.h"
 
 /* Functions use the C library's fp64 result and an error margin. The library is assumed to be
  * accurate to MARGIN units in the last place for the arguments it gets: glibc, musl and the BSD
@@ -40,31 +41,43 @@ static bool may_be_exact(enum dti_calc_op op, double x)
     }
 }
 
-static double (*const functions[DTI_CALC_OP_COUNT])(double x) = {
-    [DTI_CALC_EXP] = exp,   [DTI_CALC_EXP2] = exp2, [DTI_CALC_EXPM1] = expm1,
-    [DTI_CALC_LOG] = log,   [DTI_CALC_LOG2] = log2, [DTI_CALC_LOG1P] = log1p,
-    [DTI_CALC_SIN] = sin,   [DTI_CALC_COS] = cos,   [DTI_CALC_TAN] = tan,
-    [DTI_CALC_TANH] = tanh, [DTI_CALC_ERF] = erf,
-};
+typedef double function_fn(double x);
+
+static function_fn *function_of(const struct dti_mathematics *library, enum dti_calc_op op)
+{
+    function_fn *const functions[] = {
+        [DTI_CALC_EXP] = library->exp,     [DTI_CALC_EXP2] = library->exp2,
+        [DTI_CALC_EXPM1] = library->expm1, [DTI_CALC_LOG] = library->log,
+        [DTI_CALC_LOG2] = library->log2,   [DTI_CALC_LOG1P] = library->log1p,
+        [DTI_CALC_SIN] = library->sin,     [DTI_CALC_COS] = library->cos,
+        [DTI_CALC_TAN] = library->tan,     [DTI_CALC_TANH] = library->tanh,
+        [DTI_CALC_ERF] = library->erf,
+    };
+    return (size_t)op < sizeof functions / sizeof *functions ? functions[op] : NULL;
+}
 
 /* NAN if the library cannot be used. */
 static double approximate(enum dti_calc_op op, double x)
 {
+    const struct dti_mathematics *library;
+    if (dti_mathematics_get(&library, NULL) != DTI_OK)
+        return NAN;
+    function_fn *const function = function_of(library, op);
     switch (op) {
     case DTI_CALC_RSQRT:
         return 1 / sqrt(x);
     case DTI_CALC_SIGMOID:
-        return 1 / (1 + exp(-x));
+        return 1 / (1 + library->exp(-x));
     case DTI_CALC_SILU:
-        return x / (1 + exp(-x));
+        return x / (1 + library->exp(-x));
     case DTI_CALC_GELU: /* further left, the rounding of erfc's argument has too much weight */
-        return x > -4 ? x * erfc(x * -0x1.6a09e667f3bcdp-1) / 2 : NAN;
+        return x > -4 ? x * library->erfc(x * -0x1.6a09e667f3bcdp-1) / 2 : NAN;
     case DTI_CALC_SIN:
     case DTI_CALC_COS:
     case DTI_CALC_TAN:
-        return fabs(x) < 0x1p20 ? functions[op](x) : NAN;
+        return fabs(x) < 0x1p20 ? function(x) : NAN;
     default:
-        return functions[op] ? functions[op](x) : NAN;
+        return function ? function(x) : NAN;
     }
 }
 

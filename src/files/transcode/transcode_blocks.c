@@ -73,8 +73,9 @@ static bool find_errors(struct dti_nv_tensor old, struct dti_nv_tensor new, doub
         for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
             const float before = one * elements[i], after = two * elements[i];
             const double error = fabs((double)after - (double)before) / (double)before;
-            if (before != after) /* changes from 0, or from or to infinity, count as 1 */
-                worst[code] = fmax(worst[code], isfinite(error) ? error : 1);
+            const double counted = isfinite(error) ? error : 1;
+            if (before != after && counted > worst[code])
+                worst[code] = counted; /* changes from 0, or from or to infinity, count as 1 */
         }
         any = any || worst[code] > 0;
     }
@@ -90,7 +91,7 @@ static enum dti_status count_errors(struct dti_dequant_tensor *how, const double
     for (unsigned code = 0; code < 256 && status == DTI_OK; code++) {
         const double error = counts[code] > 0 ? worst[code & 0x7f] : 0;
         ret->lossless -= error > 0 ? counts[code] : 0;
-        ret->worst = fmax(ret->worst, error);
+        ret->worst = error > ret->worst ? error : ret->worst;
     }
     return status;
 }

@@ -64,7 +64,8 @@ def answers(script, program, option, pretend):
         entry.chmod(0o755)
         run.run_case(script, "%s:/usr/bin:/bin" % bin_folder, pretend)
         found = collections.defaultdict(list)
-        for args in sorted(log.glob("*.args"), key=lambda path: path.stat().st_mtime_ns):
+        # in the order of the commands: times may be equal, and then the names, which are process IDs, rise
+        for args in sorted(log.glob("*.args"), key=lambda path: (path.stat().st_mtime_ns, int(path.stem))):
             out = args.with_suffix(".out")
             found[args.read_bytes()].append(out.read_bytes() if out.exists() else b"")
     return found
