@@ -4,6 +4,7 @@
 #ifndef KERNELS_ARM_BACK_NEON_H
 #define KERNELS_ARM_BACK_NEON_H
 
+#ifdef __ARM_NEON
 #include <math.h>
 
 #include "kernels/arm/neon.h"
@@ -72,5 +73,6 @@ DTI_INLINE float neon_factor(float scale, enum neon_element element)
 {
     return element == NEON_E4M3 ? scale * 256 : scale;
 }
+#endif
 
 #endif

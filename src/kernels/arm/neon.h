@@ -5,6 +5,7 @@
 #ifndef KERNELS_ARM_NEON_H
 #define KERNELS_ARM_NEON_H
 
+#ifdef __ARM_NEON
 #include <arm_neon.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -103,5 +104,6 @@ DTI_INLINE void neon_run(neon_step_fn *step, const void *constants, unsigned cha
         memcpy(dst, to, n * dst_bytes);
     }
 }
+#endif
 
 #endif

@@ -369,7 +369,7 @@ DTI_INLINE void table_try(struct group_fit to[PARTS], const gguf_lanes *x,
     for (unsigned i = 0; i < GROUP_MOST; i++)
         for (unsigned p = 0; p < PARTS; p++) {
             const floats number = part_of(x[i], p);
-            const vector place = places_of(limits, product(to[p].inverse, number), _CMP_GE_OQ);
+            const vector place = places_of(limits, product(to[p].inverse, number), true);
             const floats q = look_up(values, place), wq = product(product(number, number), q);
             sum_qx[p] = sum_of(sum_qx[p], product(wq, number));
             sum_q2[p] = sum_of(sum_q2[p], product(wq, q));

@@ -34,33 +34,49 @@ static inline struct place_limits limits_init(const float limit[PLACE_LIMITS])
     return t;
 }
 
-/* The place of each number: how many limits it exceeds, or by `how`, a comparison of the
- * instruction set, exceeds or equals. AVX2: negated. */
-DTI_INLINE vector places_of(const struct place_limits *t, floats q, int how)
-{
 #ifdef __AVX512BW__
-    const __mmask16 half = _mm512_cmp_ps_mask(q, t->first, how);
-    const floats second = _mm512_mask_blend_ps(half, t->second_low, t->second_high);
-    const __mmask16 quarter = _mm512_cmp_ps_mask(q, second, how);
-    vector place = _mm512_maskz_mov_epi32(half, lanes_of(8));
-    place = _mm512_mask_or_epi32(place, quarter, place, lanes_of(4));
-    const floats third = _mm512_permutexvar_ps(place, t->third);
-    place = _mm512_mask_or_epi32(place, _mm512_cmp_ps_mask(q, third, how), place, lanes_of(2));
-    const floats fourth = _mm512_permutexvar_ps(place, t->fourth);
-    return _mm512_mask_or_epi32(place, _mm512_cmp_ps_mask(q, fourth, how), place, lanes_of(1));
-#else
-    /* a comparison that holds is -1 */
-    const floats half = _mm256_cmp_ps(q, t->first, how);
-    const floats second = _mm256_blendv_ps(t->second_low, t->second_high, half);
-    vector place = as_bits(half);
-    place =
-        _mm256_add_epi32(_mm256_add_epi32(place, place), as_bits(_mm256_cmp_ps(q, second, how)));
-    const floats third = _mm256_permutevar8x32_ps(t->third, place);
-    place = _mm256_add_epi32(_mm256_add_epi32(place, place), as_bits(_mm256_cmp_ps(q, third, how)));
-    const floats fourth = _mm256_permutevar8x32_ps(t->fourth, place);
-    return _mm256_add_epi32(_mm256_add_epi32(place, place), as_bits(_mm256_cmp_ps(q, fourth, how)));
-#endif
+/* Whether numbers exceed limits, or equal them where `equal`. The comparison is a constant. */
+DTI_INLINE __mmask16 exceed(floats q, floats limit, bool equal)
+{
+    return equal ? _mm512_cmp_ps_mask(q, limit, _CMP_GE_OQ)
+                 : _mm512_cmp_ps_mask(q, limit, _CMP_GT_OQ);
 }
+
+/* The place of each number: how many limits it exceeds, or equals where `equal`. AVX2: negated. */
+DTI_INLINE vector places_of(const struct place_limits *t, floats q, bool equal)
+{
+    const __mmask16 half = exceed(q, t->first, equal);
+    const floats second = _mm512_mask_blend_ps(half, t->second_low, t->second_high);
+    vector place = _mm512_maskz_mov_epi32(half, lanes_of(8));
+    place = _mm512_mask_or_epi32(place, exceed(q, second, equal), place, lanes_of(4));
+    const floats third = _mm512_permutexvar_ps(place, t->third);
+    place = _mm512_mask_or_epi32(place, exceed(q, third, equal), place, lanes_of(2));
+    const floats fourth = _mm512_permutexvar_ps(place, t->fourth);
+    return _mm512_mask_or_epi32(place, exceed(q, fourth, equal), place, lanes_of(1));
+}
+#else
+/* -1 for each that holds */
+DTI_INLINE floats exceed(floats q, floats limit, bool equal)
+{
+    return equal ? _mm256_cmp_ps(q, limit, _CMP_GE_OQ) : _mm256_cmp_ps(q, limit, _CMP_GT_OQ);
+}
+
+DTI_INLINE vector add_step(vector place, floats step)
+{
+    return _mm256_add_epi32(_mm256_add_epi32(place, place), as_bits(step));
+}
+
+DTI_INLINE vector places_of(const struct place_limits *t, floats q, bool equal)
+{
+    const floats half = exceed(q, t->first, equal);
+    const floats second = _mm256_blendv_ps(t->second_low, t->second_high, half);
+    vector place = add_step(as_bits(half), exceed(q, second, equal));
+    const floats third = _mm256_permutevar8x32_ps(t->third, place);
+    place = add_step(place, exceed(q, third, equal));
+    const floats fourth = _mm256_permutevar8x32_ps(t->fourth, place);
+    return add_step(place, exceed(q, fourth, equal));
+}
+#endif
 #endif
 
 #endif

@@ -21,7 +21,7 @@ DTI_INLINE vector codes_of(const struct table *t, const floats q[4])
 {
     vector place[4];
     for (unsigned i = 0; i < 4; i++)
-        place[i] = places_of(&t->limits, q[i], _CMP_GT_OQ);
+        place[i] = places_of(&t->limits, q[i], false);
     vector bytes = VECTOR_BITS(packs_epi16)(VECTOR_BITS(packs_epi32)(place[0], place[1]),
                                             VECTOR_BITS(packs_epi32)(place[2], place[3]));
 #ifndef __AVX512BW__
