@@ -1,5 +1,4 @@
 # Bytes that begin as an ONNX model does. If the graph (field 7) has more of them than there are, they are none.
-for length in 010 011; do
-    printf '\010\007\072\'$length'abcdefgh' > file
-    dtinfo inspect file 2>&1; echo "exit $?"
-done
+printf '\010\007\072\010abcdefgh' > eight
+printf '\010\007\072\011abcdefgh' > nine
+for file in eight nine; do dtinfo inspect $file 2>&1; echo "exit $?"; done
