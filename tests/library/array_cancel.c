@@ -2,8 +2,8 @@
  *
  * Long calls end when the caller's `interrupted` says so, with DTI_CANCELLED; only the thread that
  * called is asked, and not before 20 ms; the same call succeeds afterwards. And tasks that a caller
- * runs itself, in reverse order and one after the other, give the same bytes. Linked with the
- * shared library alone. */
+ * runs itself, in reverse order and one after the other, give the same bytes. An element that
+ * cannot be stored is noticed in each part of a call. Linked with the shared library alone. */
 #include <dtinfo.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -161,6 +161,38 @@ static void check_tasks(void)
     finish(&subject);
 }
 
+/* What numpy stores for a float beyond int8 depends on the processor. A call that may be
+ * interrupted works in parts, and fails with the one that has such an element. */
+static void check_unknown(void)
+{
+    enum { COUNT = 100000 };
+    struct subject s = {.context = NULL};
+    struct dti_error error;
+    const struct dti_format *fp32, *int8;
+    const struct dti_context_options options = {.size = sizeof options,
+                                                .threads = 1,
+                                                .interrupted = interrupted,
+                                                .interrupted_context = &caller};
+    float *const source = calloc(COUNT, sizeof *source);
+    require(source != NULL, "out of memory");
+    require(dti_context_new(&s.context, &options, &error) == DTI_OK, "context");
+    require(dti_format_find(s.context, "fp32", &fp32, NULL, &error) == DTI_OK, "fp32");
+    require(dti_format_find(s.context, "int8", &int8, NULL, &error) == DTI_OK, "int8");
+    const struct dti_cast_spec spec = {
+        .size = sizeof spec, .src = fp32, .dst = int8, .like = "numpy"};
+    require(dti_caster_new(&s.caster, s.context, &spec, &error) == DTI_OK, "caster like numpy");
+    require(dti_caster_run(s.caster, room, source, COUNT, NULL, &error) == DTI_OK, "zeros");
+    for (int at = COUNT - 1; at > 0; at /= 2) {
+        source[at] = 300;
+        require(dti_caster_run(s.caster, room, source, COUNT, NULL, &error) ==
+                    DTI_NOT_REPRESENTABLE,
+                "an unknown element is taken");
+        source[at] = 0;
+    }
+    free(source);
+    finish(&s);
+}
+
 int main(void)
 {
     struct subject subject;
@@ -180,6 +212,7 @@ int main(void)
     const int by_one = check_cancelled(1), cancelled = by_one + check_cancelled(3);
     require(by_one == CALLS, "too few calls cancelled");
     check_tasks();
+    check_unknown();
     free(numbers);
     free(room);
     free(expected);
