@@ -46,12 +46,6 @@ static const char *ending_of(const char *path)
     return dot && dot != name && dot[1] != '\0' ? dot : NULL;
 }
 
-/* A name without extension: of a folder. */
-static bool is_bare(const char *path)
-{
-    return !ending_of(path) && !is_stream(path);
-}
-
 static bool is_made_of(enum dti_container_kind kind, const struct dti_container *input,
                        const struct dti_container *model)
 {
@@ -93,7 +87,9 @@ static enum dti_status choose_kind(const struct dti_container *input,
     const bool any = !dti_container_is_known(form) || dti_holds_texts(form);
     if (path)
         dti_quote(quoted, path, strlen(path));
-    if (any && sharded && path && (is_folder(path) || (way.cuts && is_bare(path))))
+    const bool bare = path && !ending_of(path) && !is_stream(path);
+    if (any && sharded && path &&
+        (is_folder(path) || (way.cuts && bare && !dti_container_is_known(named))))
         ret->kind = dti_container_first(DTI_TRAIT_SHARDS);
     else if (any && dti_is_sharded(named))
         ret->kind = named;

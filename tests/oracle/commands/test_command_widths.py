@@ -118,7 +118,7 @@ def main():
     options = parser.parse_args()
     widths = (80, 120) if options.long else (80,)
     scripts = [script for script in sorted(run.HERE.glob("*/*.sh"))
-               if not run.lacks(script, options.pretend, options.program.resolve())
+               if not run.lacks(script, options.pretend, options.program.resolve(), "")
                and not re.search(r"--wid(e|th)|/dev/full", script.read_text())
                and (not options.filters or any(word in "%s/%s" % (script.parent.name, script.stem)
                                                for word in options.filters))]
