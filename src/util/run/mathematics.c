@@ -19,12 +19,12 @@ enum dti_status dti_mathematics_get(const struct dti_mathematics **ret, struct d
             {"pow", offsetof(struct dti_mathematics, pow), true},
     };
     static struct dti_mathematics functions;
+    static struct dti_library *library; /* stays open */
     static struct dti_once once;
     enum dti_status status = DTI_OK;
     if (dti_once_begin(&once)) {
-        struct dti_library *library;
         const char *missing = NULL;
-        status = dti_library_open(&library, names, NULL, reterr);
+        status = library ? DTI_OK : dti_library_open(&library, names, NULL, reterr);
         if (status == DTI_OK)
             missing = dti_library_find(library, rows, sizeof rows / sizeof *rows, &functions);
         if (missing)
