@@ -365,8 +365,8 @@ static float add_one_by_one(const struct dti_bulk *bulk, const struct addends *t
     return sum;
 }
 
-/* before[i] + term i as a kernel operation. */
-static struct dti_arith_tile added(const struct addends *terms, const float *before, size_t n)
+/* before[i] + term i as a kernel operation; nothing is written or read yet. */
+static struct dti_arith_tile added(const struct addends *terms, float *before, size_t n)
 {
     if (terms->y)
         return (struct dti_arith_tile){DTI_ARITH_FMA, terms->x, terms->y, before, n};

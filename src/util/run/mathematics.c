@@ -3,7 +3,7 @@
  * The mathematical library, when it is asked for. */
 #include "util/run/mathematics.h"
 
-#ifdef __GLIBC__
+#if defined __GLIBC__ && !defined DTI_LIBM_LINKED
 #include <stddef.h>
 
 #include "util/run/library.h"
