@@ -7,13 +7,6 @@
 
 enum { LANES = DTI_TILE_LANES, PARTS = LANES / 4 };
 
-/* The results of a pass. */
-struct stats_pass_neon {
-    double sum[LANES], squared[LANES];
-    float min, max, least; /* least: smallest magnitude */
-    uint64_t signs;
-};
-
 DTI_INLINE void add_two(float64x2_t *sum, float64x2_t *squared, float64x2_t x, float64x2_t shift,
                         bool shifted)
 {
@@ -23,24 +16,7 @@ DTI_INLINE void add_two(float64x2_t *sum, float64x2_t *squared, float64x2_t x, f
                        : vfmaq_f64(*squared, d, d); /* exact squares */
 }
 
-/* Adds the last elements, fewer than there are lanes. */
-static DTI_NOINLINE void add_rest(struct stats_pass_neon *p, const float *from, size_t n,
-                                  double shift)
-{
-    float x[LANES];
-    memcpy(x, from, n * sizeof x[0]);
-    for (size_t i = 0; i < n; i++) {
-        const double d = (double)x[i] - shift;
-        p->sum[i] += d;
-        p->squared[i] += d * d;
-        p->min = x[i] < p->min ? x[i] : p->min;
-        p->max = x[i] > p->max ? x[i] : p->max;
-        p->least = fabsf(x[i]) < p->least ? fabsf(x[i]) : p->least;
-        p->signs += signbit(x[i]) != 0;
-    }
-}
-
-DTI_INLINE void go_through(struct stats_pass_neon *p, const float *x, size_t n, double shift_by,
+DTI_INLINE void go_through(struct dti_stats_pass *p, const float *x, size_t n, double shift_by,
                            bool shifted)
 {
     const float64x2_t shift = vdupq_n_f64(shift_by), zero = vdupq_n_f64(0);
@@ -72,15 +48,15 @@ DTI_INLINE void go_through(struct stats_pass_neon *p, const float *x, size_t n, 
     p->least = vminvq_f32(least);
     p->signs = vaddlvq_u32(signs);
     if (i < n)
-        add_rest(p, x + i, n - i, shift_by);
+        dti_stats_pass_rest(p, x + i, n - i, shift_by);
 }
 
-static DTI_NOINLINE void go_unshifted(struct stats_pass_neon *p, const float *x, size_t n)
+static DTI_NOINLINE void go_unshifted(struct dti_stats_pass *p, const float *x, size_t n)
 {
     go_through(p, x, n, 0, false);
 }
 
-static DTI_NOINLINE void go_shifted(struct stats_pass_neon *p, const float *x, size_t n,
+static DTI_NOINLINE void go_shifted(struct dti_stats_pass *p, const float *x, size_t n,
                                     double shift)
 {
     go_through(p, x, n, shift, true);
@@ -108,7 +84,7 @@ static DTI_NOINLINE void count_small(const float *x, size_t n, float smallest_no
 void dti_stats_f32_neon(const struct dti_stats_rule *rule, const void *numbers, size_t n,
                         uint64_t index, struct dti_stats *stats)
 {
-    struct stats_pass_neon p;
+    struct dti_stats_pass p;
     if (rule->shift > 0 || rule->shift < 0)
         go_shifted(&p, numbers, n, rule->shift);
     else
