@@ -73,21 +73,17 @@ struct dti_mode {
     DTI_MODE_CASE(x, NEAREST_EVEN) \
     DTI_MODE_CASE(x, ZERO) DTI_MODE_CASE(x, UP) DTI_MODE_CASE(x, DOWN)
 
-#define DTI_ONE_MODE(x, units, in, out)                 \
-    DTI_MODES_CALLED(x, DTI_MODE_CASE(x, NEAREST_EVEN)) \
-    DTI_FAST_MODE(x, NEAREST_EVEN)                      \
+#define DTI_SIX_CASES(x) DTI_HARDWARE_CASES(x) DTI_MODE_CASE(x, NEAREST_AWAY) DTI_MODE_CASE(x, ODD)
+
+#define DTI_FAST_MODES(x, cases, units, in, out) \
+    DTI_MODES_CALLED(x, cases)                   \
+    DTI_FAST_MODE(x, NEAREST_EVEN)               \
     DTI_BY_MODE(x, DTI_FAST_RUN(x, NEAREST_EVEN, units, in, out), units, in, out)
 
-#define DTI_FOUR_MODES(x, units, in, out)      \
-    DTI_MODES_CALLED(x, DTI_HARDWARE_CASES(x)) \
-    DTI_FAST_MODE(x, NEAREST_EVEN)             \
-    DTI_BY_MODE(x, DTI_FAST_RUN(x, NEAREST_EVEN, units, in, out), units, in, out)
-
-#define DTI_SIX_MODES(x, units, in, out)                                                         \
-    DTI_MODES_CALLED(x,                                                                          \
-                     DTI_HARDWARE_CASES(x) DTI_MODE_CASE(x, NEAREST_AWAY) DTI_MODE_CASE(x, ODD)) \
-    DTI_FAST_MODE(x, NEAREST_EVEN)                                                               \
-    DTI_BY_MODE(x, DTI_FAST_RUN(x, NEAREST_EVEN, units, in, out), units, in, out)
+#define DTI_ONE_MODE(x, units, in, out) \
+    DTI_FAST_MODES(x, DTI_MODE_CASE(x, NEAREST_EVEN), units, in, out)
+#define DTI_FOUR_MODES(x, units, in, out) DTI_FAST_MODES(x, DTI_HARDWARE_CASES(x), units, in, out)
+#define DTI_SIX_MODES(x, units, in, out)  DTI_FAST_MODES(x, DTI_SIX_CASES(x), units, in, out)
 
 #define DTI_WHOLE_MODES(x, units, in, out)                                                      \
     DTI_MODES_CALLED(x, DTI_HARDWARE_CASES(x))                                                  \

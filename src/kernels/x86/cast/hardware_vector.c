@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp32 <-> fp16 and fp64 <-> fp32 by the processor's conversion instructions, with AVX2 and F16C
- * or with AVX-512. They never flush subnormals, and NaNs keep their sign and upper payload. The
- * rounding mode is part of the instruction, except for fp64 to fp32 in AVX2, which uses the
- * processor's current mode: nearest even throughout the program. The other modes take a step from
- * there to the neighbour, where the number that came out tells that it is due. */
+ * fp32 <-> fp16 and fp64 <-> fp32, and fp16 and bf16 -> fp64, by the processor's conversion
+ * instructions, with AVX2 and F16C or with AVX-512. They never flush subnormals, and NaNs keep
+ * their sign and upper payload. The rounding mode is part of the instruction, except for fp64 to
+ * fp32 in AVX2, which uses the processor's current mode: nearest even throughout the program. The
+ * other modes take a step from there to the neighbour, where the number that came out tells that it
+ * is due. */
 #include <math.h>
 
 #include "kernels/kernels.h"
+#include "kernels/x86/cast/saturate.h"
 #include "kernels/x86/modes.h"
 #include "kernels/x86/scan/loss_cast_avx512.h"
 #include "kernels/x86/vector.h"
@@ -106,6 +108,17 @@ DTI_INLINE __m256i fp32_of(__m256d a, __m256d b, enum dti_round round)
                 stream);                                                                      \
     }
 NARROWING(fp16, load_fp32, fp16_of)
+
+DTI_INLINE void clamped_block(const void *constants, unsigned char *dst, const unsigned char *src,
+                              bool stream, enum dti_round round, bool plain)
+{
+    for (size_t i = 0; i < 128; i += VECTOR)
+        store_vector(dst + i,
+                     fp16_of(saturated(constants, load_fp32(src + 2 * i, plain)),
+                             saturated(constants, load_fp32(src + 2 * i + VECTOR, plain)), round),
+                     stream);
+}
+DTI_ONE_MODE(clamped, 64, 4, 2)
 DTI_FOUR_MODES(fp16, 64, 4, 2)
 NARROWING(fp32, load_fp64, fp32_of)
 DTI_FOUR_MODES(fp32, 32, 8, 4)
@@ -129,6 +142,14 @@ void VECTOR_NAME(dti_fp32_to_fp16)(const struct dti_kernel_args *args, void *res
                                    const void *restrict src, size_t n)
 {
     fp16_by_mode(NULL, args, dti_keeps_nan(args), dst, src, n);
+}
+
+void VECTOR_NAME(dti_fp32_to_fp16_saturating)(const struct dti_kernel_args *args,
+                                              void *restrict dst, const void *restrict src,
+                                              size_t n)
+{
+    const struct saturation limits = saturation_init(args, 65504.0F);
+    clamped_by_mode(&limits, args, dti_keeps_nan(args), dst, src, n);
 }
 
 void VECTOR_NAME(dti_fp64_to_fp32)(const struct dti_kernel_args *args, void *restrict dst,
@@ -192,3 +213,27 @@ DTI_INLINE vector fp64_of_fp32(const unsigned char *src)
     return (vector)VECTOR_BITS(cvtps_pd)((half_vector_ps)load_half(src));
 }
 VECTOR_KERNEL(dti_fp32_to_fp64, 32, 4, 8, fp64_of_fp32)
+
+/* fp16 and bf16 by way of fp32. */
+DTI_INLINE vector fp64_of_fp16(const unsigned char *src)
+{
+#ifdef __AVX512BW__
+    return (vector)_mm512_cvtps_pd(_mm256_cvtph_ps(load128(src)));
+#else
+    return (vector)_mm256_cvtps_pd(_mm_cvtph_ps(_mm_loadl_epi64((const void *)src)));
+#endif
+}
+VECTOR_KERNEL(dti_fp16_to_fp64, 32, 2, 8, fp64_of_fp16)
+
+DTI_INLINE vector fp64_of_bf16(const unsigned char *src)
+{
+#ifdef __AVX512BW__
+    const __m256i bits = _mm256_slli_epi32(_mm256_cvtepu16_epi32(load128(src)), 16);
+    return (vector)_mm512_cvtps_pd(_mm256_castsi256_ps(bits));
+#else
+    const __m128i codes = _mm_loadl_epi64((const void *)src);
+    const __m128i bits = _mm_slli_epi32(_mm_cvtepu16_epi32(codes), 16);
+    return (vector)_mm256_cvtps_pd(_mm_castsi128_ps(bits));
+#endif
+}
+VECTOR_KERNEL(dti_bf16_to_fp64, 32, 2, 8, fp64_of_bf16)
