@@ -8,7 +8,8 @@ parameters of each kernel the same is proved for arrays of one element, around o
 whose addresses must be aligned. The loop over blocks, which all of them include, is proved apart for every length to three blocks.
 Right is SMT-LIB's conversion, or thresholds and lists from the values in tests/oracle/formats.py. What an instruction does is
 assumed from Intel's manual (x86.py); test_x86.py runs each of them on the processor beside its model. The mode of rounding and
-flushing (MXCSR) is assumed to be the default. Not covered: the loops of the loss report in the same files, and copies."""
+flushing (MXCSR) is assumed to be the default. Not covered: the loops of the loss report in the same files, and copies; saturation to fp16
+and bf16, small floats in other modes than to nearest even, and in AVX2 64-bit integers to fp64, all of which tests/kernels judges."""
 import vectors
 from seeded import Bug
 from vector_shown import by_table, encoding

@@ -6,6 +6,7 @@
  *
  *   constant   all entries are equal, mostly zero: no lookup
  *   nibble     the source has at most 4 bits: one VPSHUFB
+ *   quarter    the source has at most 6 bits: 4
  *   half       the upper 128 entries differ from the lower ones in the same bits, mostly the sign,
  *              with one exception, mostly a NaN at the code of -0: 8
  *   sign       the same, and the lower 128 are all equal: a comparison
@@ -18,7 +19,15 @@
 #include "kernels/kernels.h"
 #include "kernels/x86/vector.h"
 
-enum plane_kind { PLANE_CONSTANT, PLANE_NIBBLE, PLANE_SIGN, PLANE_ROWS, PLANE_HALF, PLANE_WHOLE };
+enum plane_kind {
+    PLANE_CONSTANT,
+    PLANE_NIBBLE,
+    PLANE_SIGN,
+    PLANE_QUARTER,
+    PLANE_ROWS,
+    PLANE_HALF,
+    PLANE_WHOLE
+};
 
 struct plane_avx2 {
     enum plane_kind kind;
@@ -74,6 +83,8 @@ static struct plane_avx2 plane_init(const unsigned char *table, unsigned width)
         p.kind = table[0] == table[128] ? PLANE_CONSTANT : PLANE_SIGN;
     else if (width <= 4)
         p.kind = PLANE_NIBBLE;
+    else if (width <= 6)
+        p.kind = PLANE_QUARTER;
     else if (rows_init(&p))
         p.kind = PLANE_ROWS;
     else if (exceptions <= 1)
@@ -129,6 +140,8 @@ DTI_INLINE __m256i look_up(const struct plane_avx2 *p, __m256i index)
         return look_up_16(p->table, low);
     case PLANE_SIGN:
         return _mm256_xor_si256(p->first, _mm256_and_si256(negative, p->upper));
+    case PLANE_QUARTER:
+        return look_up_64(p->table, low, _mm256_slli_epi16(index, 3), _mm256_slli_epi16(index, 2));
     case PLANE_ROWS:
         return look_up_rows(p, index, low);
     case PLANE_HALF:
