@@ -16,7 +16,8 @@ struct dti_streaming {
     const char *name;  /* "nt_pages" */
     const char *words; /* "streaming, 4 pages" */
     unsigned ahead;    /* prefetch distance for the source in bytes; 0: hardware prefetch only */
-    unsigned pages;    /* number of 4 KiB source pages processed in parallel */
+    unsigned streams;  /* parts of the array processed in parallel */
+    unsigned stretch;  /* how many source bytes they are apart */
 };
 
 /* Rows of streamings.def. */
