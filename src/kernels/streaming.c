@@ -17,11 +17,11 @@ enum {
 static const double clearly = 0.95; /* fraction of the default's time */
 
 const struct dti_streaming dti_streamings[DTI_STREAMING_COUNT] = {
-#define STREAMING(id, name_, words_, ahead_, streams_, stretch_)             \
-    [DTI_STREAMING_##id] = {.name = name_,                                   \
-                            .words = words_,                                 \
-                            .ahead = ahead_,                                 \
-                            .streams = streams_,                             \
+#define STREAMING(id, name_, words_, ahead_, streams_, stretch_) \
+    [DTI_STREAMING_##id] = {.name = name_,                       \
+                            .words = words_,                     \
+                            .ahead = ahead_,                     \
+                            .streams = streams_,                 \
                             .stretch = stretch_},
 #include "kernels/streamings.def"
 #undef STREAMING

@@ -24,12 +24,7 @@
 #define DTI_INLINE   static inline __attribute__((always_inline))
 #define DTI_NOINLINE __attribute__((noinline)) /* takes no registers from the loops */
 
-enum {
-    DTI_CACHE_LINE = 64,
-    DTI_SHORT_STRETCH = 32768, /* of source bytes: streams that are nearer are not faster than one */
-    DTI_PREFETCH_DISTANCE = 8192,
-    DTI_BLOCK_BYTES_MAX = 512
-};
+enum { DTI_CACHE_LINE = 64, DTI_PREFETCH_DISTANCE = 8192, DTI_BLOCK_BYTES_MAX = 512 };
 
 /* Processes one block. constants: precomputed by the kernel. stream: dst is aligned to a cache
  * line, and stores bypass the caches. */
@@ -66,15 +61,14 @@ DTI_INLINE size_t dti_blocks_middle(struct dti_blocks blocks, const void *consta
     return at;
 }
 
-/* How many units the streams are apart for the next span of n units: less than asked for at the end
- * of the array, unless they would be too near; 0: there are no more spans. */
+/* How many units the streams are apart in the next span, of at most n units: less than asked for at
+ * the end of the array; 0: they would be so near that one stream is as good. */
 DTI_INLINE size_t dti_blocks_stretch(struct dti_blocks blocks, size_t n,
                                      const struct dti_streaming *streaming)
 {
-    const size_t share = n / streaming->streams * blocks.src_unit;
-    const size_t least = streaming->stretch < DTI_SHORT_STRETCH ? streaming->stretch : DTI_SHORT_STRETCH;
-    const size_t bytes = share < streaming->stretch ? share : streaming->stretch;
-    return bytes < least ? 0 : bytes / (blocks.units * blocks.src_unit) * blocks.units;
+    const size_t share = n / streaming->streams * blocks.src_unit, all = streaming->stretch;
+    const size_t bytes = share < all ? share : all;
+    return bytes < all / 32 ? 0 : bytes / (blocks.units * blocks.src_unit) * blocks.units;
 }
 
 /* The same with streaming stores. What does not fill a span of several streams is processed as one.
