@@ -16,11 +16,11 @@
 #include "files/scan/loss_summary.h"
 #include "report/json.h"
 
-extern const struct dti_object dti_object_number, dti_object_neighbour, dti_object_fields,
-    dti_object_name, dti_object_warning, dti_object_dtype_names, dti_object_layout,
-    dti_object_plain_number, dti_object_warnings, dti_object_file_part, dti_object_container,
-    dti_object_loss, dti_object_run_part, dti_object_cast_options, dti_object_quantized,
-    dti_object_logical_options, dti_object_metadata_change, dti_object_replaced_file;
+dti_object_rows dti_object_number, dti_object_neighbour, dti_object_fields, dti_object_name,
+    dti_object_warning, dti_object_dtype_names, dti_object_layout, dti_object_plain_number,
+    dti_object_warnings, dti_object_file_part, dti_object_container, dti_object_loss,
+    dti_object_run_part, dti_object_cast_options, dti_object_quantized, dti_object_logical_options,
+    dti_object_metadata_change, dti_object_replaced_file;
 
 /* What gguf_write.c changed in the metadata of a new file. */
 void dti_put_metadata_change(struct dti_json *json, const char *key,

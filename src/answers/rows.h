@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Rows of JSON: one row gives a member's name, type, value and meaning. The code that writes a
- * document, and the table for its JSON Schema and manual (document.h), both come from these rows.
+ * document, and the rows for its JSON Schema and manual (document.h), both come from these rows.
  *
  *     #define DTI_ROWS "answers/mem/mem.def"
  *     #include "answers/rows.h"
@@ -108,10 +108,10 @@
 #define DTI_LIKE_DEVICE   "^(cpu|cuda:[0-9]+)$"
 #define DTI_LIKE_SHA256   "^sha256:[0-9a-f]{64}$"
 
-/* DTI_TABLE() wraps what exists only in the table, DTI_CODE() what exists only in the code. */
-#define DTI_MEMBER(key_, meaning_, type_, flags_, more_, ...)                                      \
-    DTI_TABLE(                                                                                     \
-        {.key = #key_, .meaning = meaning_, .type = DTI_MEMBER_##type_, .flags = flags_, more_}, ) \
+/* DTI_TABLE() wraps what exists only in the list of members, DTI_CODE() what exists only in the
+ * code that writes them. more: a further field of the member, as in ->pattern = "^a$". */
+#define DTI_MEMBER(key_, meaning_, type_, flags_, more_, ...)                          \
+    DTI_TABLE(dti_object_add(ret, #key_, meaning_, DTI_MEMBER_##type_, flags_) more_;) \
     DTI_CODE(__VA_ARGS__)
 #define DTI_VALUE(key_, meaning_, type_, more_, put_) \
     DTI_MEMBER(key_, meaning_, type_, 0, more_, DTI_KEY(key_) put_;)
@@ -194,9 +194,9 @@
 #define LIKE_OR_NULL(key_, like_, value_, meaning_) \
     SPELLED_LIKE_OR_NULL(key_, like_, dti_spelled(value_), meaning_)
 #define CHOICE(key_, words_, value_, meaning_) \
-    DTI_MEMBER(key_, meaning_, TEXT, 0, .word = words_, DTI_SPELLED(key_, dti_spelled(value_));)
-#define CHOICE_OR_NULL(key_, words_, value_, meaning_)                    \
-    DTI_MEMBER(key_, meaning_, TEXT, DTI_MEMBER_NULLABLE, .word = words_, \
+    DTI_MEMBER(key_, meaning_, TEXT, 0, ->word = words_, DTI_SPELLED(key_, dti_spelled(value_));)
+#define CHOICE_OR_NULL(key_, words_, value_, meaning_)                     \
+    DTI_MEMBER(key_, meaning_, TEXT, DTI_MEMBER_NULLABLE, ->word = words_, \
                DTI_SPELLED(key_, dti_spelled(value_));)
 #define CHOICE_AT(key_, words_, index_, meaning_) CHOICE(key_, words_, words_(index_), meaning_)
 #define CHOICE_AT_OR_NULL(key_, words_, there_, index_, meaning_) \
@@ -217,9 +217,9 @@
 #define SPELLED_OR_NULL(key_, value_, meaning_) \
     DTI_MEMBER(key_, meaning_, TEXT, DTI_MEMBER_NULLABLE, , DTI_SPELLED(key_, value_);)
 #define SPELLED_LIKE(key_, like_, value_, meaning_) \
-    DTI_MEMBER(key_, meaning_, TEXT, 0, .pattern = like_, DTI_SPELLED(key_, value_);)
-#define SPELLED_LIKE_OR_NULL(key_, like_, value_, meaning_)                 \
-    DTI_MEMBER(key_, meaning_, TEXT, DTI_MEMBER_NULLABLE, .pattern = like_, \
+    DTI_MEMBER(key_, meaning_, TEXT, 0, ->pattern = like_, DTI_SPELLED(key_, value_);)
+#define SPELLED_LIKE_OR_NULL(key_, like_, value_, meaning_)                  \
+    DTI_MEMBER(key_, meaning_, TEXT, DTI_MEMBER_NULLABLE, ->pattern = like_, \
                DTI_SPELLED(key_, value_);)
 #define SPELLED_TOKEN_OR_NULL(key_, value_, meaning_) \
     DTI_MEMBER(key_, meaning_, DOUBLE, DTI_MEMBER_NULLABLE, , DTI_SPELLED_TOKEN(key_, value_);)
@@ -228,17 +228,17 @@
 #define ROUNDED_OR_NULL(key_, there_, value_, meaning_) \
     DTI_NULLABLE(key_, meaning_, DOUBLE, , dti_put_rounded(json, NULL, there_, value_))
 #define BITS(key_, code_, width_, meaning_)                                                     \
-    DTI_MEMBER(key_, meaning_, TEXT, 0, .pattern = DTI_LIKE_BITS, {                             \
+    DTI_MEMBER(key_, meaning_, TEXT, 0, ->pattern = DTI_LIKE_BITS, {                            \
         char bits_of_code[DTI_TEXT_SIZE];                                                       \
         DTI_SPELLED(key_, ((struct dti_spelled){bits_of_code,                                   \
                                                 dti_spell_code(bits_of_code, code_, width_)})); \
     })
-#define BITS_OR_NULL(key_, there_, code_, width_, meaning_)              \
-    DTI_VALUE_IF(there_, key_, meaning_, TEXT, .pattern = DTI_LIKE_BITS, \
+#define BITS_OR_NULL(key_, there_, code_, width_, meaning_)               \
+    DTI_VALUE_IF(there_, key_, meaning_, TEXT, ->pattern = DTI_LIKE_BITS, \
                  dti_put_bits(json, NULL, code_, width_))
 #define DTI_HEX(key_)                                                                        \
     DTI_MEMBER(key_, "its bytes in hexadecimal if they are not UTF-8; null otherwise", TEXT, \
-               DTI_MEMBER_NULLABLE, .pattern = DTI_LIKE_HEX, )
+               DTI_MEMBER_NULLABLE, ->pattern = DTI_LIKE_HEX, )
 #define BYTES(key_, text_, length_, meaning_)                                                  \
     DTI_VALUE(key_, meaning_, TEXT, , dti_put_bytes(json, NULL, #key_ "_hex", text_, length_)) \
     DTI_HEX(key_##_hex)
@@ -252,12 +252,12 @@
 #define OBJECT_AT(key_, name_, pointer_, meaning_) \
     OBJECT_BY(key_, name_, dti_put_##name_, pointer_, meaning_)
 #define OBJECT_BY(key_, name_, function_, pointer_, meaning_)        \
-    DTI_VALUE(key_, meaning_, OBJECT, .object = &dti_object_##name_, \
+    DTI_VALUE(key_, meaning_, OBJECT, ->object = dti_object_##name_, \
               function_(json, NULL, pointer_))
 #define OBJECT_OR_NULL(key_, name_, pointer_, meaning_)                 \
-    DTI_NULLABLE(key_, meaning_, OBJECT, .object = &dti_object_##name_, \
+    DTI_NULLABLE(key_, meaning_, OBJECT, ->object = dti_object_##name_, \
                  dti_put_##name_(json, NULL, pointer_))
-#define DTI_NUMBER .object = &dti_object_number
+#define DTI_NUMBER ->object = dti_object_number
 #define NUMBER(key_, format_, code_, meaning_) \
     DTI_VALUE(key_, meaning_, OBJECT, DTI_NUMBER, dti_put_code(json, NULL, format_, true, code_))
 #define NUMBER_OR_NULL(key_, there_, format_, code_, meaning_) \
@@ -274,18 +274,18 @@
     DTI_VALUE(key_, meaning_, OBJECT, DTI_NUMBER, dti_put_limit(json, NULL, format_, limit_))
 #define LIMIT_OR_NULL(key_, format_, limit_, meaning_) \
     DTI_NULLABLE(key_, meaning_, OBJECT, DTI_NUMBER, dti_put_limit(json, NULL, format_, limit_))
-#define MEMBERS_OF(name_, pointer_)                                      \
-    DTI_TABLE({.type = DTI_MEMBERS_OF, .object = &dti_object_##name_}, ) \
+#define MEMBERS_OF(name_, pointer_)                                                             \
+    DTI_TABLE(dti_object_add(ret, NULL, NULL, DTI_MEMBERS_OF, 0)->object = dti_object_##name_;) \
     DTI_CODE(dti_put_members_##name_(json, pointer_);)
 /* Lists. */
 #define LIST(key_, name_, count_, value_, meaning_)                           \
-    DTI_LIST(key_, meaning_, OBJECT, .object = &dti_object_##name_, , count_, \
+    DTI_LIST(key_, meaning_, OBJECT, ->object = dti_object_##name_, , count_, \
              dti_put_##name_(json, NULL, value_))
 #define LIST_BY(key_, name_, function_, pointer_, meaning_) \
-    DTI_LIST_BY(key_, meaning_, OBJECT, .object = &dti_object_##name_, function_, pointer_)
+    DTI_LIST_BY(key_, meaning_, OBJECT, ->object = dti_object_##name_, function_, pointer_)
 #define LIST_BY_OR_NULL(key_, name_, function_, pointer_, meaning_)                      \
-    DTI_MEMBER(key_, meaning_, OBJECT, DTI_MEMBER_LIST | DTI_MEMBER_NULLABLE,            \
-               .object = &dti_object_##name_,                                            \
+    DTI_MEMBER(key_, meaning_, OBJECT,                                                   \
+               DTI_MEMBER_LIST | DTI_MEMBER_NULLABLE, ->object = dti_object_##name_,     \
                DTI_UNLESS_NULL(pointer_, key_, DTI_KEY(key_) dti_json_array(json, NULL); \
                                function_(json, pointer_); dti_json_end(json);))
 #define PLACE_OR_NULL(key_, place_, meaning_)                                 \
@@ -294,13 +294,13 @@
 #define TEXTS_BY(key_, function_, pointer_, meaning_) \
     DTI_LIST_BY(key_, meaning_, TEXT, , function_, pointer_)
 #define LIST_OR_NULL(key_, name_, there_, count_, value_, meaning_)                      \
-    DTI_LIST_IF(there_, key_, meaning_, OBJECT, .object = &dti_object_##name_, , count_, \
+    DTI_LIST_IF(there_, key_, meaning_, OBJECT, ->object = dti_object_##name_, , count_, \
                 dti_put_##name_(json, NULL, value_))
 #define STREAM(key_, name_, out_, count_, value_, meaning_)                                      \
-    DTI_LIST(key_, meaning_, OBJECT, .object = &dti_object_##name_, dti_json_stream(json, out_); \
+    DTI_LIST(key_, meaning_, OBJECT, ->object = dti_object_##name_, dti_json_stream(json, out_); \
              , count_, dti_put_##name_(json, NULL, value_))
 #define STREAM_OR_NULL(key_, name_, out_, there_, count_, value_, meaning_)    \
-    DTI_LIST_IF(there_, key_, meaning_, OBJECT, .object = &dti_object_##name_, \
+    DTI_LIST_IF(there_, key_, meaning_, OBJECT, ->object = dti_object_##name_, \
                 dti_json_stream(json, out_);                                   \
                 , count_, dti_put_##name_(json, NULL, value_))
 #define UINTS(key_, count_, value_, meaning_) \
@@ -312,33 +312,36 @@
 #define TEXTS(key_, count_, value_, meaning_) \
     DTI_LIST(key_, meaning_, TEXT, , , count_, dti_json_string(json, NULL, value_))
 #define LIKES(key_, like_, count_, value_, meaning_) \
-    DTI_LIST(key_, meaning_, TEXT, .pattern = like_, , count_, dti_json_string(json, NULL, value_))
+    DTI_LIST(key_, meaning_, TEXT, ->pattern = like_, , count_, dti_json_string(json, NULL, value_))
 #define MEASURES_BY(key_, function_, pointer_, meaning_)                                          \
     DTI_MEMBER(key_, meaning_, MEASURE, DTI_MEMBER_LIST | DTI_MEMBER_NULLABLE | DTI_MEMBER_NULLS, \
                , function_(json, #key_, pointer_);)
 #define LIST_OPEN(key_, name_, meaning_)                                               \
-    DTI_MEMBER(key_, meaning_, OBJECT, DTI_MEMBER_LIST, .object = &dti_object_##name_, \
+    DTI_MEMBER(key_, meaning_, OBJECT, DTI_MEMBER_LIST, ->object = dti_object_##name_, \
                DTI_KEY(key_) dti_json_array(json, NULL);)
 #define LIST_CLOSE DTI_CODE(dti_json_end(json);)
 #define DTI_OPEN   {
 #define DTI_CLOSE  }
-#define IF(condition_) \
-    DTI_TABLE({.type = DTI_MEMBERS_OPTIONAL}, ) DTI_CODE(if (condition_) DTI_OPEN)
-#define END_IF DTI_TABLE({.type = DTI_MEMBERS_OPTIONAL_END}, ) DTI_CODE(DTI_CLOSE)
+#define IF(condition_)                                                   \
+    DTI_TABLE(dti_object_add(ret, NULL, NULL, DTI_MEMBERS_OPTIONAL, 0);) \
+    DTI_CODE(if (condition_) DTI_OPEN)
+#define END_IF \
+    DTI_TABLE(dti_object_add(ret, NULL, NULL, DTI_MEMBERS_OPTIONAL_END, 0);) DTI_CODE(DTI_CLOSE)
 
-/* Objects and documents: arrays of members, and functions that write them. */
+/* Objects and documents: functions that list their members, and functions that write them. */
 #define DTI_FUNCTION(function_, ...)                    \
     void function_(struct dti_json *json, __VA_ARGS__); \
     void function_(struct dti_json *json, __VA_ARGS__) DTI_OPEN(void) me;
-#define DTI_OBJECT(name_, object_, members_, common_)                                         \
-    DTI_TABLE(DTI_CLOSE; const struct dti_object object_ = {                                  \
-                             #name_, common_, sizeof members_ / sizeof *members_, members_};) \
+#define DTI_MEMBERS(object_) \
+    dti_object_rows object_; \
+    void object_(struct dti_object *ret) DTI_OPEN
+#define DTI_OBJECT(name_, common_)                                  \
+    DTI_TABLE(ret->name = #name_; ret->common = common_; DTI_CLOSE) \
     DTI_CODE(DTI_CLOSE)
 #define SPLIT(function_, struct_type_) \
     DTI_CODE(DTI_CLOSE DTI_FUNCTION(dti_put_##function_, const struct_type_ *me))
 #define OBJECT(name_, struct_type_)                                                       \
-    DTI_TABLE(extern const struct dti_object dti_object_##name_;                          \
-              static const struct dti_member members_of_##name_[] = DTI_OPEN)             \
+    DTI_TABLE(DTI_MEMBERS(dti_object_##name_))                                            \
     DTI_CODE(void dti_put_members_##name_(struct dti_json *json, const struct_type_ *me); \
              DTI_FUNCTION(dti_put_##name_, const char *key, const struct_type_ *me)       \
                  DTI_CHOOSE(!me, dti_json_null(json, key);, dti_json_object(json, key);   \
@@ -359,24 +362,23 @@
     DTI_FACTS(name_, facts_type_)                                   \
     OBJECT(name_, struct_type_)                                     \
     DTI_CODE(DTI_FILLED(name_, facts_type_, make_(&facts, json, me), free_(&facts);))
-#define OBJECT_END(name_)        DTI_OBJECT(name_, dti_object_##name_, members_of_##name_, false)
+#define OBJECT_END(name_)        DTI_OBJECT(name_, false)
 #define COMMON_OBJECT            OBJECT
-#define COMMON_OBJECT_END(name_) DTI_OBJECT(name_, dti_object_##name_, members_of_##name_, true)
-#define DOCUMENT(name_, version_, struct_type_, meaning_)                                        \
-    DTI_TABLE(extern const struct dti_document dti_schema_##name_;                               \
-              extern const struct dti_object dti_object_of_##name_;                              \
-              const struct dti_document dti_schema_##name_ = {#name_,                            \
-                                                              "dtinfo." #name_ "/" #version_,    \
-                                                              meaning_, &dti_object_of_##name_}; \
-              static const struct dti_member members_of_document_##name_[] = DTI_OPEN)           \
-    DTI_CODE(DTI_FUNCTION(dti_document_##name_, const struct_type_ *me)                          \
+#define COMMON_OBJECT_END(name_) DTI_OBJECT(name_, true)
+#define DOCUMENT(name_, version_, struct_type_, meaning_)                                       \
+    DTI_TABLE(extern const struct dti_document dti_schema_##name_;                              \
+              dti_object_rows dti_object_of_##name_;                                            \
+              const struct dti_document dti_schema_##name_ = {#name_,                           \
+                                                              "dtinfo." #name_ "/" #version_,   \
+                                                              meaning_, dti_object_of_##name_}; \
+              DTI_MEMBERS(dti_object_of_##name_))                                               \
+    DTI_CODE(DTI_FUNCTION(dti_document_##name_, const struct_type_ *me)                         \
                  dti_json_begin(json, "dtinfo." #name_ "/" #version_);)
 #define DOCUMENT_FROM(name_, version_, struct_type_, facts_type_, fill_, meaning_) \
     DTI_FACTS(name_, facts_type_)                                                  \
     DOCUMENT(name_, version_, struct_type_, meaning_)                              \
     DTI_CODE(DTI_FILLED(name_, facts_type_, fill_(&facts, me), ))
-#define DOCUMENT_END(name_) \
-    DTI_OBJECT(name_, dti_object_of_##name_, members_of_document_##name_, false)
+#define DOCUMENT_END(name_) DTI_OBJECT(name_, false)
 
 #endif
 

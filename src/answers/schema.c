@@ -15,16 +15,15 @@ static const struct dti_document *const documents[] = {
 #include "answers/documents.def"
 #undef DOCUMENT_NAMED
 };
-static const struct dti_object *const common_objects[] = {
-    &dti_object_number, &dti_object_neighbour, &dti_object_fields,
-    &dti_object_name,   &dti_object_warning,
+static dti_object_rows *const common_objects[] = {
+    dti_object_number, dti_object_neighbour, dti_object_fields, dti_object_name, dti_object_warning,
 };
 
 enum { OBJECTS_MAX = 64 }; /* most objects of one document that are not common */
 
 /* The objects a document refers to, in the order of first use. */
 struct objects {
-    const struct dti_object *list[OBJECTS_MAX];
+    dti_object_rows *list[OBJECTS_MAX];
     size_t count;
 };
 
@@ -66,7 +65,7 @@ static void put_text(struct dti_json *json, const char *key, const char *text)
         dti_json_string(json, key, text);
 }
 
-static void remember(struct objects *objects, const struct dti_object *object)
+static void remember(struct objects *objects, dti_object_rows *object)
 {
     for (size_t i = 0; i < objects->count; i++) {
         if (objects->list[i] == object)
@@ -76,15 +75,16 @@ static void remember(struct objects *objects, const struct dti_object *object)
     objects->list[objects->count++] = object;
 }
 
-static void put_reference(struct dti_json *json, const struct dti_object *object,
-                          struct objects *objects)
+static void put_reference(struct dti_json *json, dti_object_rows *rows, struct objects *objects)
 {
+    struct dti_object object;
     char text[128];
+    dti_object_read(&object, rows);
     (void)snprintf(text, sizeof text, "%s#/$defs/%s",
-                   object->common && objects ? "common.schema.json" : "", object->name);
+                   object.common && objects ? "common.schema.json" : "", object.name);
     dti_json_string(json, "$ref", text);
-    if (!object->common)
-        remember(objects, object);
+    if (!object.common)
+        remember(objects, rows);
 }
 
 static void put_null(struct dti_json *json)
@@ -155,11 +155,12 @@ static void put_member(struct dti_json *json, const struct dti_member *member,
     dti_json_end(json);
 }
 
-static void put_properties(struct dti_json *json, const struct dti_object *object,
-                           struct objects *objects)
+static void put_properties(struct dti_json *json, dti_object_rows *rows, struct objects *objects)
 {
-    for (size_t i = 0; i < object->count; i++) {
-        const struct dti_member *const member = &object->members[i];
+    struct dti_object object;
+    dti_object_read(&object, rows);
+    for (size_t i = 0; i < object.count; i++) {
+        const struct dti_member *const member = &object.members[i];
         if (member->key)
             put_member(json, member, objects);
         else if (member->type == DTI_MEMBERS_OF)
@@ -167,10 +168,12 @@ static void put_properties(struct dti_json *json, const struct dti_object *objec
     }
 }
 
-static void put_required(struct dti_json *json, const struct dti_object *object, bool optional)
+static void put_required(struct dti_json *json, dti_object_rows *rows, bool optional)
 {
-    for (size_t i = 0; i < object->count; i++) {
-        const struct dti_member *const member = &object->members[i];
+    struct dti_object object;
+    dti_object_read(&object, rows);
+    for (size_t i = 0; i < object.count; i++) {
+        const struct dti_member *const member = &object.members[i];
         if (member->type == DTI_MEMBERS_OPTIONAL || member->type == DTI_MEMBERS_OPTIONAL_END)
             optional = member->type == DTI_MEMBERS_OPTIONAL;
         else if (member->type == DTI_MEMBERS_OF && !optional)
@@ -181,7 +184,7 @@ static void put_required(struct dti_json *json, const struct dti_object *object,
 }
 
 /* schema: that of a document, whose first members have no rows, or NULL. */
-static void put_object(struct dti_json *json, const struct dti_object *object, const char *schema,
+static void put_object(struct dti_json *json, dti_object_rows *object, const char *schema,
                        struct objects *objects)
 {
     dti_json_string(json, "type", "object");
@@ -207,6 +210,15 @@ static void put_object(struct dti_json *json, const struct dti_object *object, c
     dti_json_end(json);
 }
 
+static void put_definition(struct dti_json *json, dti_object_rows *rows, struct objects *objects)
+{
+    struct dti_object object;
+    dti_object_read(&object, rows);
+    dti_json_object(json, object.name);
+    put_object(json, rows, NULL, objects);
+    dti_json_end(json);
+}
+
 static void put_head(struct dti_json *json, const char *name, const char *file, const char *title,
                      const char *meaning)
 {
@@ -227,9 +239,7 @@ static void put_document(struct dti_json *json, const struct dti_document *docum
     if (objects.count > 0) {
         dti_json_object(json, "$defs");
         for (size_t i = 0; i < objects.count; i++) { /* which may add more */
-            dti_json_object(json, objects.list[i]->name);
-            put_object(json, objects.list[i], NULL, &objects);
-            dti_json_end(json);
+            put_definition(json, objects.list[i], &objects);
         }
         dti_json_end(json);
     }
@@ -242,9 +252,7 @@ void dti_schemas_put(struct dti_json *json)
              NULL);
     dti_json_object(json, "$defs");
     for (size_t i = 0; i < sizeof common_objects / sizeof *common_objects; i++) {
-        dti_json_object(json, common_objects[i]->name);
-        put_object(json, common_objects[i], NULL, NULL);
-        dti_json_end(json);
+        put_definition(json, common_objects[i], NULL);
     }
     dti_json_end(json);
     dti_json_end(json);
@@ -259,17 +267,4 @@ const struct dti_document *dti_document_find(const char *schema)
             return documents[i];
     }
     return NULL;
-}
-
-const struct dti_member *dti_object_member(const struct dti_object *object, const char *key)
-{
-    const struct dti_member *found = NULL;
-    for (size_t i = 0; i < object->count && !found; i++) {
-        const struct dti_member *const member = &object->members[i];
-        if (member->type == DTI_MEMBERS_OF)
-            found = dti_object_member(member->object, key);
-        else if (member->key && strcmp(member->key, key) == 0)
-            found = member;
-    }
-    return found;
 }

@@ -44,6 +44,8 @@ struct dti_calc_array {
     size_t count;
     void *codes;
 };
+/* Memory for the codes of an array, which dti_calc_array_free() frees; NULL if there is none. */
+void *dti_calc_codes_new(const struct dti_format *format, size_t count);
 void dti_calc_array_free(struct dti_calc_array *array);
 uint64_t dti_calc_code(const struct dti_calc_array *array, size_t index);
 void dti_calc_put(struct dti_calc_array *array, size_t index, uint64_t code);

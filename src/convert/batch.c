@@ -153,7 +153,7 @@ static enum dti_status check_parts(struct batch_job *job, uint64_t *ret_total,
         if (input && input != last)
             (void)posix_fadvise(input->fd, (off_t)input->start, (off_t)input->size,
                                 POSIX_FADV_SEQUENTIAL);
-        last = input;
+        last = input ? input : last;
     }
     *ret_total = total;
     return DTI_OK;
@@ -183,17 +183,24 @@ static uint64_t choose_block(const struct dti_batch_part *part, const struct lim
     return (tiles > 0 ? tiles : 1) * tile.src;
 }
 
-/* Whether `next` directly follows `part`, of these sizes, in both input and output. */
-static bool follows(const struct dti_batch_part *part, const struct batch_sizes *sizes,
+/* Whether `next` directly follows `part`, of this size, in the output. */
+static bool follows(const struct dti_batch_part *part, uint64_t dst,
                     const struct dti_batch_part *next)
 {
-    return next->input == part->input && next->output == part->output && !part->source &&
-           !next->source && next->input_offset == part->input_offset + sizes->src &&
-           next->output_offset == part->output_offset + sizes->dst && !is_piped(part);
+    return next->output == part->output && next->output_offset == part->output_offset + dst &&
+           !is_piped(part) && !is_piped(next);
 }
 
-/* Merges contiguous small parts into one block. A system call per part would be slow, and small
- * writes make the page cache use small folios. */
+/* Whether it does so in the input too, of a file. */
+static bool is_read_with(const struct dti_batch_part *part, uint64_t src,
+                         const struct dti_batch_part *next)
+{
+    return next->input == part->input && !part->source && !next->source &&
+           next->input_offset == part->input_offset + src;
+}
+
+/* Merges small parts that follow each other in the output into one block. A system call per part
+ * would be slow, and small writes make the page cache use small folios. */
 static void make_groups(struct batch_job *job, const struct limits *limits)
 {
     uint64_t most = 0;
@@ -207,7 +214,7 @@ static void make_groups(struct batch_job *job, const struct limits *limits)
             *blocks = (struct dti_queue_part){all.src, choose_block(first, limits)};
             all = sizes_of(first, blocks->block / widths_of(first).src * 8);
         } else {
-            for (; i < job->count && follows(&job->parts[i - 1], &last, &job->parts[i]); i++) {
+            for (; i < job->count && follows(&job->parts[i - 1], last.dst, &job->parts[i]); i++) {
                 last = sizes_of(&job->parts[i], job->parts[i].elements);
                 if (!fits(limits, all.src + last.src, all.dst + last.dst))
                     break;
@@ -323,7 +330,8 @@ static enum dti_status read_piece(const struct batch_job *job, size_t member,
         status = source->read(source->context, buffers->src, size, piece->input_offset,
                               &mine->window, mine->scratch, reterr);
     else if (!part->plan || dti_runner_is_on(job->runner)) /* system calls and drivers copy it */
-        status = dti_input_read_at(part->input, buffers->src, size, piece->input_offset, reterr);
+        status = dti_window_copy(&mine->window, part->input, buffers->src, size,
+                                 piece->input_offset, reterr);
     else
         status = dti_window_look(&mine->window, part->input, buffers->src, size,
                                  piece->input_offset, &bytes, reterr);
@@ -386,16 +394,29 @@ static enum dti_status do_piece(struct batch_job *job, size_t member,
     return status;
 }
 
-/* Casts several whole parts with one read and one write. */
-static enum dti_status do_parts(struct batch_job *job, size_t member, size_t begin, size_t end,
-                                size_t size, struct dti_error *reterr)
+/* The end of the parts from `begin` on that follow each other in the input. */
+static size_t run_end(const struct batch_job *job, size_t begin, size_t end, size_t *ret_size)
+{
+    uint64_t size = sizes_of(&job->parts[begin], job->parts[begin].elements).src, last = size;
+    size_t at = begin + 1;
+    for (; at < end && is_read_with(&job->parts[at - 1], last, &job->parts[at]); at++) {
+        last = sizes_of(&job->parts[at], job->parts[at].elements).src;
+        size += last;
+    }
+    *ret_size = (size_t)size; /* that of a block */
+    return at;
+}
+
+/* Casts whole parts that are read at once to *ret_dst, and moves that to their end. */
+static enum dti_status do_run(struct batch_job *job, size_t member, size_t begin, size_t end,
+                              size_t size, unsigned char **ret_dst, struct dti_error *reterr)
 {
     const struct batch_piece first = piece_of(&job->parts[begin], 0, 0);
-    struct batch_buffers buffers = buffers_of(job, member, &first, size);
-    enum dti_status status = read_piece(job, member, &first, size, &buffers, reterr);
+    struct batch_buffers at = buffers_of(job, member, &first, size);
+    enum dti_status status = read_piece(job, member, &first, size, &at, reterr);
     if (status != DTI_OK)
         return status;
-    struct batch_buffers at = buffers;
+    at.dst = *ret_dst;
     for (size_t i = begin; i < end && status == DTI_OK; i++) {
         const struct dti_batch_part *const part = &job->parts[i];
         const struct batch_sizes sizes = sizes_of(part, part->elements);
@@ -404,9 +425,25 @@ static enum dti_status do_parts(struct batch_job *job, size_t member, size_t beg
         at.from += piece.src_size;
         at.dst += piece.dst_size;
     }
-    status = dti_window_done(&job->members[member].window, status, reterr);
+    *ret_dst = at.dst;
+    return dti_window_done(&job->members[member].window, status, reterr);
+}
+
+/* Casts several whole parts with few reads and one write. */
+static enum dti_status do_parts(struct batch_job *job, size_t member, size_t begin, size_t end,
+                                size_t size, struct dti_error *reterr)
+{
+    const struct batch_piece first = piece_of(&job->parts[begin], 0, 0);
+    const struct batch_buffers buffers = buffers_of(job, member, &first, size);
+    unsigned char *dst = buffers.dst;
+    enum dti_status status = DTI_OK;
+    for (size_t at = begin, next; at < end && status == DTI_OK; at = next) {
+        size_t some;
+        next = run_end(job, at, end, &some);
+        status = do_run(job, member, at, next, some, &dst, reterr);
+    }
     if (status == DTI_OK && first.part->output)
-        status = write_piece(&first, (size_t)(at.dst - buffers.dst), &buffers, reterr);
+        status = write_piece(&first, (size_t)(dst - buffers.dst), &buffers, reterr);
     return status;
 }
 

@@ -48,8 +48,8 @@ struct dti_batch_options {
 
 /* Casts all parts; team and options may be NULL. Bytes and losses do not depend on the team or
  * the memory. Parts of a seekable output may come in any order; small ones are faster if
- * contiguous in input and output. Fails as dti_transfer_run() does, with the first error in the
- * order of the parts; then discard the outputs and ignore the losses. */
+ * contiguous in the output, and then in the input. Fails as dti_transfer_run() does, with the first
+ * error in the order of the parts; then discard the outputs and ignore the losses. */
 enum dti_status dti_batch_run(const struct dti_batch_part *parts, size_t count,
                               struct dti_team *team, const struct dti_batch_options *options,
                               struct dti_error *reterr);

@@ -164,6 +164,16 @@ static bool copy_ahead(struct dti_window *window, const struct dti_input *input,
     return true;
 }
 
+enum dti_status dti_window_copy(struct dti_window *window, const struct dti_input *input,
+                                void *buffer, size_t size, uint64_t offset,
+                                struct dti_error *reterr)
+{
+    if (!window || !copy_ahead(window, input, size, offset))
+        return dti_input_read_at(input, buffer, size, offset, reterr);
+    memcpy(buffer, window->ahead + (offset - window->ahead_offset), size);
+    return DTI_OK;
+}
+
 enum dti_status dti_window_look(struct dti_window *window, const struct dti_input *input,
                                 void *buffer, size_t size, uint64_t offset, const void **ret_bytes,
                                 struct dti_error *reterr)

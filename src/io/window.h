@@ -48,6 +48,12 @@ enum dti_status dti_window_look(struct dti_window *window, const struct dti_inpu
                                 void *buffer, size_t size, uint64_t offset, const void **ret_bytes,
                                 struct dti_error *reterr);
 
+/* Reads into the buffer as dti_input_read_at() does; small pieces that follow each other, in any
+ * number of tensors, with few system calls. window may be NULL. */
+enum dti_status dti_window_copy(struct dti_window *window, const struct dti_input *input,
+                                void *buffer, size_t size, uint64_t offset,
+                                struct dti_error *reterr);
+
 /* Call after using the bytes, and before anything derived from them leaves the process. Returns
  * `status`, unless the file was truncated during the look: then fails as dti_input_read_at()
  * does and overwrites *reterr. */

@@ -13,6 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#if defined __aarch64__ && defined __linux__
+#include <sys/auxv.h>
+#endif
+
 #include "kernels/cpuid.h"
 #include "util/text/nearest.h"
 
@@ -235,17 +239,31 @@ static bool x86_present(enum dti_level level)
     }
 }
 
+#if defined __aarch64__
+static bool arm_present(enum dti_level level)
+{
+    if (level == DTI_LEVEL_NEON)
+        return true;
+#ifdef __linux__
+    return (getauxval(AT_HWCAP2) >> 14 & 1) != 0; /* HWCAP2_BF16 */
+#else
+    return false;
+#endif
+}
+#else
+static bool arm_present(enum dti_level level)
+{
+    (void)level;
+    return false;
+}
+#endif
+
 bool dti_level_present(enum dti_level level)
 {
     if (level == DTI_LEVEL_SCALAR)
         return true;
-    if (level == DTI_LEVEL_NEON) {
-#if defined __aarch64__
-        return true;
-#else
-        return false;
-#endif
-    }
+    if (level == DTI_LEVEL_NEON || level == DTI_LEVEL_NEONBF16)
+        return arm_present(level);
     return x86_present(level);
 }
 

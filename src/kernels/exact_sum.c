@@ -12,6 +12,7 @@
 #include "core/value.h"
 #include "core/wide.h"
 #include "kernels/fp64.h"
+#include "kernels/fused.h"
 
 enum { WORDS = DTI_EXACT_SUM_WORDS, PLUS_INF = 1, MINUS_INF = 2, NOT_A_NUMBER = 4 };
 
@@ -126,7 +127,8 @@ double dti_exact_sum_decibels(const struct dti_exact_sum *signal, const struct d
     if (!(below > 0))
         return INFINITY;
     const double ratio = above / below;
-    return 10 * (ratio < DBL_MIN || isinf(ratio) ? log10(above) - log10(below) : log10(ratio));
+    return 10 * (ratio < DBL_MIN || isinf(ratio) ? dti_log10(above) - dti_log10(below)
+                                                 : dti_log10(ratio));
 }
 
 float dti_exact_sum_mean(const struct dti_exact_sum *sum, uint64_t count)

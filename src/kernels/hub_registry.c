@@ -109,8 +109,13 @@ dti_loss_cast_fn *dti_loss_cast_find(const struct dti_kernel *kernel,
 }
 
 static const struct dti_arith_kernel arith_rows[] = {
-#define ARITH(exact_, count_, level_) \
-    {.exact = (exact_), .count = (count_), .level = DTI_LEVEL_##level_},
+#define ARITH(round_, mark_, rounded32_, rounded64_, uniform_, level_) \
+    {.round = (round_),                                                \
+     .mark = (mark_),                                                  \
+     .rounded32 = (rounded32_),                                        \
+     .rounded64 = (rounded64_),                                        \
+     .uniform = (uniform_),                                            \
+     .level = DTI_LEVEL_##level_},
 #include "kernels/arith/arith_kernels.def"
 #undef ARITH
 };

@@ -17,7 +17,9 @@
 
 #include "kernels/kernel.h"
 
-#define DTI_LANE static inline __attribute__((always_inline))
+#define DTI_LANE     static inline __attribute__((always_inline))
+#define DTI_INLINE   DTI_LANE
+#define DTI_NOINLINE __attribute__((noinline)) /* takes no registers from the loops */
 
 DTI_LANE uint32_t dti_lane_min32(uint32_t a, uint32_t b)
 {

@@ -95,7 +95,7 @@ static enum dti_status load(void *context, const char *name, const char *tensor,
         return dti_fail_word(reterr, DTI_WRONG_KIND, name, strlen(name),
                              "%.40s holds %s, which has no arithmetic here", name, format->name);
     const size_t bytes = ret->count * dti_calc_code_bytes(format);
-    ret->codes = dti_malloc(bytes);
+    ret->codes = dti_calc_codes_new(format, ret->count);
     if (!ret->codes)
         return dti_no_memory(reterr);
     if (dti_format_container(format) * 8 == format->width && format->kind != DTI_KIND_BOOL) {

@@ -271,7 +271,9 @@ static void choose_scale(struct gguf_work *work, struct dti_team *team)
 {
     run_team(work, team, range_member);
     const struct dti_range *const range = &work->range;
-    const float amax = range->min > range->max ? 0 : fmaxf(fabsf(range->min), fabsf(range->max));
+    const float amax = range->min > range->max    ? 0
+                       : -range->min > range->max ? -range->min
+                                                  : fabsf(range->max);
     dti_nvfp4_encoder_init(&work->nv, amax, work->quantizer->context->level);
     work->tensor_scale = work->nv.scale;
     work->coder.nv = &work->nv;

@@ -55,24 +55,24 @@ void dti_choices_suggest(const struct dti_choice *choices, const char *word, siz
                          struct dti_error *reterr);
 
 struct dti_option {
-    enum dti_option_kind kind;
-    char short_name; /* 0 for none */
+    unsigned char kind; /* enum dti_option_kind */
+    char short_name;    /* 0 for none */
+    bool matters;       /* what -h shows */
+    uint16_t offset;
+    uint16_t given_offset; /* of a bool that is set if the option was given, or DTI_NO_GIVEN */
     const char *long_name, *metavar, *help;
     const char *alias; /* another long name, accepted but hidden; NULL for none */
     const char *group; /* title of the rows from this one on, in help and manual; or NULL */
-    bool matters;      /* what -h shows */
     const struct dti_choice *choices;
     const char *of_models; /* the option that should take a .gguf file given here; or NULL */
     const struct dti_choice *offers; /* DTI_OPTION_TEXT: words of a list that completion offers */
     const char *elsewhere; /* no setting of the library: what is there in its place; or NULL */
     const char *records;   /* DTI_OPTION_TEXT: completion offers the members of this list's elements
                             * in the command's documents */
-    size_t offset;
-    size_t given_offset; /* offset of a bool that is set if the option was given, or DTI_NO_GIVEN */
     uint64_t minimum, maximum; /* DTI_OPTION_UINT */
 };
 
-#define DTI_NO_GIVEN                 ((size_t)-1)
+#define DTI_NO_GIVEN                 UINT16_MAX
 #define DTI_FIELD(type, field, want) _Generic(((type *)0)->field, want : offsetof(type, field))
 
 /* A row. The last argument, the help text, may be followed by further members: .matters = true,

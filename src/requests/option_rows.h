@@ -84,7 +84,7 @@ const char *dti_choice_name(const struct dti_choice *table, int value);
              "gguf: write the key-values of this JSON object")
 #define DTI_ROW_SHARD_SIZE(args, field)                \
     OPT_TEXT(0, "max-shard-size", args, field, "SIZE", \
-             "gguf: write files of at most SIZE, as in 4GiB, where one file would be larger")
+             "gguf, and folders of safetensors: write files of at most SIZE, as in 4GiB")
 #define DTI_ROW_PART(args, field)           \
     OPT_TEXT(0, "part", args, field, "K/N", \
              "folders: write part K of N of the shards, for runs on several machines")

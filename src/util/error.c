@@ -7,17 +7,6 @@
 
 #include "util/error.h"
 
-static const struct {
-    int exit_code;
-    const char *code;
-    const char *meaning;
-} statuses[DTI_STATUS_COUNT] = {
-#define STATUS(id, exit_status, name, text) \
-    [DTI_##id] = {.exit_code = exit_status, .code = name, .meaning = text},
-#include "util/status.def"
-#undef STATUS
-};
-
 /* The public numbers are those of the rows. */
 enum {
 #define STATUS(id, ...) ROW_##id,
@@ -27,14 +16,6 @@ enum {
 #define STATUS(id, ...) _Static_assert((int)DTI_##id == (int)ROW_##id, "status " #id);
 #include "util/status.def"
 #undef STATUS
-
-static const struct {
-    const char *word, *meaning;
-} remedies[DTI_REMEDY_COUNT] = {
-#define REMEDY(id, name, text) [DTI_REMEDY_##id] = {.word = name, .meaning = text},
-#include "util/remedies.def"
-#undef REMEDY
-};
 
 /* Length of text truncated to at most `limit` bytes, never inside a UTF-8 sequence. */
 static size_t cut_length(const char *text, size_t length, size_t limit)
@@ -124,6 +105,7 @@ void dti_error_suggest(struct dti_error *reterr, const char *suggestion)
     }
 }
 
+/* Rows as code: tables of pointers would be relocated at every start. */
 static enum dti_status known(enum dti_status status)
 {
     return (unsigned)status < DTI_STATUS_COUNT ? status : DTI_BUG;
@@ -131,30 +113,67 @@ static enum dti_status known(enum dti_status status)
 
 int dti_status_exit(enum dti_status status)
 {
-    return statuses[known(status)].exit_code;
+    static const unsigned char exits[DTI_STATUS_COUNT] = {
+#define STATUS(id, exit_status, ...) [DTI_##id] = exit_status,
+#include "util/status.def"
+#undef STATUS
+    };
+    return exits[known(status)];
 }
 
 const char *dti_status_code(enum dti_status status)
 {
-    return statuses[known(status)].code;
+    switch (known(status)) {
+#define STATUS(id, exit_status, name, text) \
+    case DTI_##id:                          \
+        return name;
+#include "util/status.def"
+#undef STATUS
+    }
+    return NULL;
 }
 
 const char *dti_status_meaning(enum dti_status status)
 {
-    return statuses[known(status)].meaning;
+    switch (known(status)) {
+#define STATUS(id, exit_status, name, text) \
+    case DTI_##id:                          \
+        return text;
+#include "util/status.def"
+#undef STATUS
+    }
+    return NULL;
 }
 
-static uint32_t known_remedy(uint32_t remedy)
+static enum dti_remedy known_remedy(uint32_t remedy)
 {
-    return remedy < DTI_REMEDY_COUNT ? remedy : DTI_REMEDY_NONE;
+    return remedy < DTI_REMEDY_COUNT ? (enum dti_remedy)remedy : DTI_REMEDY_NONE;
 }
 
 const char *dti_remedy_word(uint32_t remedy)
 {
-    return remedies[known_remedy(remedy)].word;
+    switch (known_remedy(remedy)) {
+#define REMEDY(id, name, text) \
+    case DTI_REMEDY_##id:      \
+        return name;
+#include "util/remedies.def"
+#undef REMEDY
+    case DTI_REMEDY_COUNT:
+        break;
+    }
+    return NULL;
 }
 
 const char *dti_remedy_advice(uint32_t remedy)
 {
-    return remedies[known_remedy(remedy)].meaning;
+    switch (known_remedy(remedy)) {
+#define REMEDY(id, name, text) \
+    case DTI_REMEDY_##id:      \
+        return text;
+#include "util/remedies.def"
+#undef REMEDY
+    case DTI_REMEDY_COUNT:
+        break;
+    }
+    return NULL;
 }

@@ -139,18 +139,18 @@ def orphans():
 
 
 @functools.lru_cache(maxsize=None)
-def has_functions(program):
-    return subprocess.run([program, "calc", "exp(1)", "fp16"], stdout=subprocess.DEVNULL,
+def has_functions(program, wrapper):
+    return subprocess.run([*wrapper.split(), program, "calc", "exp(1)", "fp16"], stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL, check=False).returncode == 0
 
 
-def lacks(script, pretend, program):
+def lacks(script, pretend, program, wrapper):
     """Returns what the case needs and this machine or call lacks, or None."""
     text = script.read_text()
     if not pretend and "$PRETEND" in text:
         return "--pretend"
     for path in re.findall(r"^# needs (\S+)$", text, flags=re.MULTILINE):
-        if path != "mpfr" and not os.path.exists(path) or path == "mpfr" and not has_functions(program):
+        if path != "mpfr" and not os.path.exists(path) or path == "mpfr" and not has_functions(program, wrapper):
             return path
     return None
 
@@ -171,7 +171,8 @@ def main():
                      if not options.filters or
                      any(word in "%s/%s" % (script.parent.name, script.stem)
                          for word in options.filters))
-    missing = {script: what for script in scripts if (what := lacks(script, options.pretend, options.program.resolve()))}
+    missing = {script: what for script in scripts if (what := lacks(script, options.pretend, options.program.resolve(),
+                                                                      options.wrapper))}
     scripts = [script for script in scripts if script not in missing]
     failed = 0
     with tempfile.TemporaryDirectory(prefix="dtinfo-path-") as directory:

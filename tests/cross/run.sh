@@ -33,7 +33,7 @@ esac
 compile() {
     # shellcheck disable=SC2086 # words
     $compiler_cache "$triple-gcc" -std=c11 $optimisation -Wall -Wextra -Wconversion -Werror -ffp-contract=off $extra $neon \
-        -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -DDTI_VERSION='"cross"' \
+        -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -DDTI_VERSION='"cross"' -DDTI_LIBM_LINKED \
         -DDTI_TEST_DATA="\"$PWD/tests/data\"" -Iinclude -Isrc -Itests/unit -Itests/oracle "$@"
 }
 
@@ -95,7 +95,9 @@ for source in $(find src/util src/io src/core src/devices src/convert src/calc s
     compile -c "$source" -o "$work/$(basename "$source" .c).o"
 done
 for source in $(find src/kernels -name '*.c' ! -path '*/x86/*' ! -path '*/arm/*') ${neon:+src/kernels/arm/*.c}; do
-    compile $kernel_optimisation -c "$source" -o "$work/$(basename "$source" .c).o"
+    extension=
+    case $source in *_neonbf16.c) extension=-march=armv8.2-a+bf16 ;; esac
+    compile $kernel_optimisation $extension -c "$source" -o "$work/$(basename "$source" .c).o"
 done
 ar rcs "$work/all.a" "$work"/*.o
 

@@ -199,12 +199,15 @@ static void check_documents(const struct fuzz_answer *answer, bool several)
     }
 }
 
-/* Help is text, whatever else is asked for: "list --$0" may become "list --help". */
+/* Help is text, whatever else is asked for: "list --$0" may become "list --help", "list $0" may
+ * become "list -h" or "list -qh", where letters after the h do not count. */
 static bool asks_for_help(char *const *words, int count)
 {
     bool asks = false;
-    for (int i = 0; i < count; i++)
-        asks = asks || strcmp(words[i], "--help") == 0 || strcmp(words[i], "-h") == 0;
+    for (int i = 0; i < count; i++) {
+        const bool letters = words[i][0] == '-' && words[i][1] != '-';
+        asks = asks || (letters ? strchr(words[i], 'h') != NULL : strcmp(words[i], "--help") == 0);
+    }
     return asks;
 }
 

@@ -34,7 +34,7 @@ ROOMS = {
     "kernels": {
         "": {"cast", "scan", "math", "arith", "x86", "arm"},
         "cast": set(), "scan": set(), "quant": {"cast"}, "gguf": set(), "math": set(), "arith": set(),
-        "x86": {"cast", "scan", "quant", "gguf", "math"}, "arm": {"math"},
+        "x86": {"cast", "scan", "quant", "gguf", "math"}, "arm": {"cast", "scan", "quant", "gguf", "math"},
     },
     "devices": {"machine": set(), "gpu": set(), "cuda": {"gpu"}},
     "containers": {

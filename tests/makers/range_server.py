@@ -149,6 +149,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
     daemon_threads = True
     block_on_close = False
+    request_queue_size = 64  # of many clients at a time none waits for a second to be heard
 
     def __init__(self, context=None):
         super().__init__(("127.0.0.1", 0), Handler)

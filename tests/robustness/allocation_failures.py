@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import struct
 import sys
 import tempfile
@@ -20,6 +21,7 @@ from survival import QUICK, SANITIZED, check, environment, main, require, requir
 
 DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
 LIBRARY = os.path.abspath(sys.argv.pop(3))
+DEVICE = os.path.join(os.path.dirname(LIBRARY), "..", "fake", "libfake_cuda.so")
 LONG = "long" in sys.argv[3:]
 if LONG:
     sys.argv.remove("long")
@@ -135,13 +137,15 @@ NO_THREAD_DATA = b"cannot allocate memory for thread-local data: ABORT\n"
 
 def failing(words, stdin, at, variables):
     """Runs with a failure at the at-th allocation; returns the run and its number of allocations (None: the C
-    library ended it)."""
+    library or the pretend driver, whose allocation failed, ended it)."""
     with tempfile.NamedTemporaryFile() as counter:
         env = environment(LD_PRELOAD=LIBRARY, DTI_TEST_FAIL_AT=str(at),
                           DTI_TEST_FAIL_COUNT=counter.name, **variables)
         done = run(words, stdin, env)
         text = counter.read()
     if words[0] == "calc" and done.code == 127 and done.stderr == NO_THREAD_DATA:
+        return done, None
+    if done.code == 128 + signal.SIGABRT and done.stderr.startswith(b"pretend CUDA driver: out of memory"):
         return done, None
     require(text.strip().isdigit(), "the library was not loaded, or the program did not end:", words, at,
             done.code, done.stderr)
@@ -230,6 +234,24 @@ def fail_each(step, closely, **variables):
 @check
 def any_one_allocation_may_fail():
     fail_each(5 if QUICK else 1, CLOSELY)
+
+
+@check
+def any_one_allocation_may_fail_with_a_device():
+    if not os.path.exists(DEVICE):
+        return
+    for words, stdin in (("cast 1.5 bf16 -q --device cuda", b""), ("cast - bf16 --from text --as text -q --device cuda", b"1.5 70000")):
+        whole = run(words.split(), stdin, environment(DTINFO_LIBCUDA=DEVICE))
+        require(whole.code == 0, "no answer:", words, whole.stderr)
+        at, asked, met = 0, None, 0
+        while asked is None or asked >= at:
+            at += 1
+            done, asked = failing(words.split(), stdin, at, {"DTINFO_LIBCUDA": DEVICE})
+            if asked is not None and done.code != 0:
+                require_one_line(done, NO_MEMORY)
+                met += 1
+            require(asked is None or done.code != 0 or done.stdout == whole.stdout, "another answer:", words, at, done.stdout)
+        require(met > 5 and at > 20, "hardly an allocation was made to fail:", words, at, met)
 
 
 @check

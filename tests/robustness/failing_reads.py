@@ -101,6 +101,15 @@ def key_values_that_cannot_be_copied_are_told():
         require_told(["cast", "in.gguf", "bf16", "-o", "out.gguf", "--set", "general.name=x", "-q"], "in.gguf", "copy", range(1, 7))
 
 
+@check
+def gathered_elements_that_cannot_be_read_are_told():
+    """Blocks are made of every second element, which are gathered first: from read 4 on."""
+    with folder():
+        every_second = tensor(storage(count=1 << 19), shape=(128, 2048), strides=(4096, 2))
+        write("in.pt", archive(state({"w": every_second}), {"0": HALF[:1 << 21]}))
+        require_told("quant in.pt q8_0 -o out.gguf --set general.architecture=none --type w=q8_0 -q".split(), "in.pt", "copy", range(1, 7))
+
+
 def files_of(path):
     """The files of a folder, {name: bytes}, which it removes."""
     files = {}

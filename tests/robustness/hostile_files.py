@@ -21,6 +21,7 @@ DECEPTIVE = re.compile(rb"[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8b
                        rb"\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf")
 MODES = [[], ["-v"], ["-q"], ["--tree"], ["--metadata"], ["--stats"], ["--histogram", "--each"],
          ["--sort", "name"], ["--json"], ["--stats", "--json"]]
+SOON = 6  # seconds of the processor, also of a slow one: it takes 0.4 at most
 
 
 @contextlib.contextmanager
@@ -87,7 +88,7 @@ def a_hundred_thousand_tensors_are_read_in_no_time():
         for mode in (["-q"], [], ["--json"], ["--tree"], ["--sort", "name"], ["--stats"]):
             code, peak, seconds = peak_kib(["inspect", str(path)] + mode, b"")
             require(code == 0, "exit code", code)
-            require(SANITIZED or seconds < 2, "took long:", mode, seconds)
+            require(SANITIZED or seconds < SOON, "took long:", mode, seconds)
             require(SANITIZED or peak < 256 * 1024, "took much memory:", mode, peak)
 
 
@@ -112,7 +113,7 @@ def a_million_dimensions_take_little():
         for mode in ([], ["--json"], ["--stats", "--json"]):
             code, peak, seconds = peak_kib(["inspect", str(path)] + mode, b"")
             require(code == 0, "exit code", mode, code)
-            require(SANITIZED or peak < 64 * 1024 and seconds < 2, "slow:", mode, peak, seconds)
+            require(SANITIZED or peak < 64 * 1024 and seconds < SOON, "slow:", mode, peak, seconds)
         done = run(["inspect", str(path), "--json"])
         require(json.loads(done.stdout)["files"][0]["tensors"][0]["shape"] == [1] * 1000000, "shape")
 
@@ -128,7 +129,7 @@ def trees_of_any_form_take_little():
             path.write_bytes(many(1500, name) if form != "deep" else many(800, name))
             code, peak, seconds = peak_kib(["inspect", str(path), "--tree"], b"")
             require(code == 0, "exit code", form, code)
-            require(SANITIZED or peak < 128 * 1024 and seconds < 2, "slow:", form, peak, seconds)
+            require(SANITIZED or peak < 128 * 1024 and seconds < SOON, "slow:", form, peak, seconds)
 
 
 @check

@@ -68,11 +68,12 @@ def a_named_pipe_is_input_and_output():
         os.mkfifo("out.pipe")
         child = subprocess.Popen([PROGRAM] + words("in.pipe", "out.pipe"), env=environment(),
                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        if os.fork() == 0:
+        writer = os.fork()
+        if writer == 0:
             write("in.pipe", SMALL)
             os._exit(0)
         got = read("out.pipe")
-        os.wait()
+        os.waitpid(writer, 0)  # and not the program, whose exit code counts
         require(child.wait(SECONDS) == 0 and got == SMALL_CAST, "wrong bytes", len(got))
         require(stat.S_ISFIFO(os.stat("out.pipe").st_mode), "the pipe was replaced")
 

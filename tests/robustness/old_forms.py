@@ -128,6 +128,25 @@ def every_old_form_is_replaced_by_every_new_one_with_force_alone():
 
 
 @check
+def another_users_index_in_a_folder_open_to_all_names_nothing_to_remove():
+    if os.geteuid() != 0:
+        print("        skipped: not root")
+        return
+    with folder():
+        write_model("in", "single", 1.5)
+        for mode, owner, loses in ((0o1777, 65534, False), (0o1777, 0, True), (0o755, 65534, True)):
+            remove("out")
+            os.mkdir("out")
+            write("out/mine.safetensors", b"not of this model")
+            write("out/" + INDEX, json.dumps({"metadata": {}, "weight_map": {"a": "mine.safetensors"}}).encode())
+            os.chown("out/" + INDEX, owner, owner)
+            os.chmod("out", mode)
+            done = run(["cast", "in", "bf16", "-o", "out/" + SINGLE, "-q", "--force"])
+            require(done.code == 0 and os.path.exists("out/mine.safetensors") != loses, "the file it names", oct(mode), owner, done.stderr)
+            require(not os.path.exists("out/" + INDEX), "its index", weights_there("out"))
+
+
+@check
 def one_file_in_another_models_folder_replaces_its_own_index_alone():
     with folder():
         write_model("in", "single", 1.5)

@@ -35,9 +35,12 @@ static inline uint64_t random_bits(void)
     return random_state * UINT64_C(0x2545f4914f6cdd1d) >> 16;
 }
 
-/* Combines 32 exponents (all, or both ends and the middle), four mantissas and both signs. */
+/* All codes of up to 8 bits. Else combines 32 exponents (all, or both ends and the middle), four
+ * mantissas and both signs. */
 static inline uint32_t sample_code(const struct dti_format *f, unsigned i)
 {
+    if (f->width <= 8)
+        return i & (uint32_t)dti_low_bits(f->width);
     const uint32_t full = (UINT32_C(1) << f->man_bits) - 1;
     const uint32_t mantissas[] = {0, 1, full / 2 + 2, full};
     const unsigned at = i >> 3, last = (1U << f->exp_bits) - 1;
@@ -55,6 +58,8 @@ static inline uint32_t code_at(const struct dti_format *f, const void *codes, si
     uint16_t half;
     if (f->width == 32)
         return memcpy(&word, (const char *)codes + 4 * i, 4), word;
+    if (f->width <= 8)
+        return ((const unsigned char *)codes)[i];
     return memcpy(&half, (const char *)codes + 2 * i, 2), half;
 }
 
@@ -63,6 +68,8 @@ static inline void set_code(const struct dti_format *f, void *codes, size_t i, u
     const uint16_t half = (uint16_t)code;
     if (f->width == 32)
         memcpy((char *)codes + 4 * i, &code, 4);
+    else if (f->width <= 8)
+        ((unsigned char *)codes)[i] = (unsigned char)code;
     else
         memcpy((char *)codes + 2 * i, &half, 2);
 }
@@ -79,12 +86,14 @@ static inline bool is_number(const struct dti_value *v)
     return v->kind == DTI_CLASS_ZERO || v->kind == DTI_CLASS_FINITE;
 }
 
+static enum dti_overflow judge_overflow = DTI_OVERFLOW_NATIVE;
+
 /* One rounded operation; counts its events as calc.h defines them. */
 static inline uint32_t judge(const struct dti_format *f, enum dti_calc_op op,
                              const uint32_t code[3], size_t place,
                              struct dti_calc_bulk_counts *counts)
 {
-    const struct dti_policy policy = {.round = DTI_ROUND_NEAREST_EVEN};
+    const struct dti_policy policy = {.round = DTI_ROUND_NEAREST_EVEN, .overflow = judge_overflow};
     struct dti_value v[3], exact, product, stored;
     struct dti_outcome outcome;
     unsigned flags = 0;
@@ -107,13 +116,16 @@ static inline uint32_t judge(const struct dti_format *f, enum dti_calc_op op,
 
     const bool inexact = (outcome.flags & DTI_FLAG_INEXACT) != 0;
     counts->inexact += inexact;
-    if (outcome.flags & DTI_FLAG_OVERFLOW)
-        note(counts, DTI_CALC_OVERFLOW, place);
-    if ((flags & DTI_ARITH_INVALID) &&
-        !(op == DTI_CALC_FMA && v[2].kind == DTI_CLASS_NAN)) /* not a new NaN */
+    const bool invalid = (flags & DTI_ARITH_INVALID) &&
+                         !(op == DTI_CALC_FMA && v[2].kind == DTI_CLASS_NAN); /* a new NaN */
+    if (invalid)
         note(counts, DTI_CALC_NAN, place);
     if (flags & DTI_ARITH_DIVIDE_BY_ZERO)
         note(counts, DTI_CALC_DIVIDE_BY_ZERO, place);
+    else if (outcome.flags & DTI_FLAG_OVERFLOW)
+        note(counts, DTI_CALC_OVERFLOW, place);
+    if (invalid || (flags & DTI_ARITH_DIVIDE_BY_ZERO) || (outcome.flags & DTI_FLAG_OVERFLOW))
+        return (uint32_t)outcome.code;
     if (stored.kind == DTI_CLASS_ZERO && exact.kind == DTI_CLASS_FINITE)
         note(counts, DTI_CALC_TO_ZERO, place);
     if (inexact && stored.kind == DTI_CLASS_FINITE && (outcome.flags & DTI_FLAG_UNDERFLOW))
@@ -126,7 +138,7 @@ static inline uint32_t judge(const struct dti_format *f, enum dti_calc_op op,
         (dti_value_compare(&stored, &v[0]) == 0 || dti_value_compare(&stored, &other) == 0))
         note(counts, DTI_CALC_ABSORBED, place);
     if (op == DTI_CALC_FMA && both && v[2].kind == DTI_CLASS_FINITE && is_number(&stored) &&
-        dti_value_compare(&stored, &v[2]) == 0)
+        (dti_value_compare(&stored, &v[2]) == 0 || dti_value_compare(&stored, &product) == 0))
         note(counts, DTI_CALC_ABSORBED, place);
     return (uint32_t)outcome.code;
 }
@@ -145,6 +157,9 @@ static inline bool same_counts(const struct dti_calc_bulk_counts *got,
     return same;
 }
 
-static const enum dti_dtype bulk_dtypes[] = {DTI_FP32, DTI_FP16, DTI_BF16};
+static const enum dti_dtype bulk_dtypes[] = {DTI_FP32,         DTI_FP16,     DTI_BF16,
+                                             DTI_FP8_E4M3FN,   DTI_FP8_E5M2, DTI_FP8_E4M3FNUZ,
+                                             DTI_FP8_E5M2FNUZ, DTI_FP6_E3M2, DTI_FP4_E2M1};
+enum { BULK_DTYPES = sizeof bulk_dtypes / sizeof bulk_dtypes[0] };
 
 #endif

@@ -303,7 +303,7 @@ static void a_hundred_thousand_tiny_parts_are_all_done(void)
     free(parts);
 }
 
-/* A member that holds a mutex until all stops, or for two seconds. */
+/* A member that holds a mutex until all stops, or for ten seconds. */
 struct holder {
     struct dti_chunk_order order;
     pthread_mutex_t mutex;
@@ -315,7 +315,7 @@ static void *hold(void *context)
     struct holder *const holder = context;
     pthread_mutex_lock(&holder->mutex);
     atomic_store(&holder->holds, true);
-    for (unsigned i = 0; i < 1000 && !dti_chunk_order_stopped(&holder->order); i++)
+    for (unsigned i = 0; i < 5000 && !dti_chunk_order_stopped(&holder->order); i++)
         nap();
     atomic_store(&holder->stopped, dti_chunk_order_stopped(&holder->order));
     pthread_mutex_unlock(&holder->mutex);

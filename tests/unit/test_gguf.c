@@ -255,5 +255,37 @@ static void sizes_of_new_tensors_must_fit(void)
     folder_leave();
 }
 
+static void new_tensors_have_at_most_four_dimensions(void)
+{
+    static const uint64_t shape[] = {2, 1, 1, 1, 2};
+    struct dti_container *container;
+    struct dti_error error = {.status = DTI_OK};
+    folder_enter();
+    start(3, 0, 0);
+    if (CHECK(open_made(&container, &error) == DTI_OK)) {
+        for (unsigned rank = 4; rank <= 5; rank++) {
+            struct dti_new_tensor tensor = {.name = "a",
+                                            .name_length = 1,
+                                            .format = dti_format_get(DTI_FP32),
+                                            .rank = rank,
+                                            .shape = shape};
+            struct dti_new_head head;
+            uint64_t size = 0;
+            dti_new_head_init(&head);
+            head.from = container;
+            error.text[0] = '\0';
+            CHECK_U64(
+                dti_container_layout(DTI_CONTAINER_GGUF, &tensor, 1, NULL, 0, &head, &size, &error),
+                rank == 4 ? DTI_OK : DTI_BAD_INPUT);
+            CHECK_STR(error.text,
+                      rank == 4 ? "" : "tensor 'a' has 5 dimensions; gguf has at most 4");
+            dti_new_head_free(&head);
+        }
+        dti_container_free(container);
+    }
+    folder_leave();
+}
+
 UNIT_MAIN(pairs_of_all_types_are_spelled, tensors_are_described, arrays_show_their_beginning,
-          odd_files_are_taken_with_notes, long_texts_are_cut, sizes_of_new_tensors_must_fit)
+          odd_files_are_taken_with_notes, long_texts_are_cut, sizes_of_new_tensors_must_fit,
+          new_tensors_have_at_most_four_dimensions)

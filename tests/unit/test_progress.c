@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The text of a progress bar. */
+ * The text of a progress bar, and how much of the work it is told about. */
 #include <string.h>
 
+#include "answers/compare/compare.h"
 #include "cli/shared/progress.h"
-#include "unit.h"
+#include "gguf_make.h"
 #include "util/text/utf8.h"
 
 static const char *name(void *context, uint64_t done, size_t *ret_length)
@@ -52,4 +53,51 @@ static void a_bar_has_rate_rest_and_name(void)
     }
 }
 
-UNIT_MAIN(a_bar_has_rate_rest_and_name)
+/* Bytes of a reading, as its callbacks tell them. */
+struct told {
+    uint64_t all, most;
+};
+
+static void begin(void *context, uint64_t bytes)
+{
+    *(struct told *)context = (struct told){.all = bytes};
+}
+
+static void show(void *context, uint64_t done)
+{
+    struct told *const told = context;
+    told->most = done > told->most ? done : told->most;
+}
+
+/* Blocks of GGUF files of the other byte order, which are compared as bytes; then numbers. */
+static void a_comparison_counts_what_it_compares_as_bytes(void)
+{
+    enum { Q4_K = 12, F32 = 0, BLOCK = 144, NUMBERS = 256 * 4 };
+    static const uint64_t length = 256;
+    const struct dti_logical_options options = {.open = NULL};
+    struct dti_error error;
+    struct told told = {0, 0};
+    struct dti_compare compare = {
+        .reading = {.threads = 1, .begin = begin, .show = show, .context = &told}};
+    folder_enter();
+    made_big_endian = true;
+    start(3, 2, 0);
+    put_tensor("blocks", 1, &length, Q4_K, 0);
+    put_tensor("numbers", 1, &length, F32, 160);
+    put_data(160 + NUMBERS, 32);
+    made_big_endian = false;
+    file_make("x.gguf", made, made_length);
+    if (CHECK(dti_logical_open(&compare.a, "x.gguf", &options, &error) == DTI_OK) &&
+        CHECK(dti_logical_open(&compare.b, "x.gguf", &options, &error) == DTI_OK) &&
+        CHECK(dti_compare_pair(&compare, &error) == DTI_OK) &&
+        CHECK(dti_compare_run(&compare, &error) == DTI_OK)) {
+        CHECK_U64(compare.ways[DTI_COMPARE_BYTES], 1);
+        CHECK_U64(compare.ways[DTI_COMPARE_NUMBERS], 1);
+        CHECK_U64(told.all, 2 * (BLOCK + NUMBERS));
+        CHECK_U64(told.most, told.all);
+    }
+    dti_compare_free(&compare);
+    (void)folder_leave();
+}
+
+UNIT_MAIN(a_bar_has_rate_rest_and_name, a_comparison_counts_what_it_compares_as_bytes)

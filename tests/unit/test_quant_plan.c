@@ -2,7 +2,11 @@
  *
  * Compares quantization plans with dti_quant_reference(): same codes, scales, numbers and reports,
  * for every scheme, shape, axis, tail, order, number dtype and team. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "convert/quant_plan.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "quant_arrays.h"
 #include "quant_reference.h"
@@ -336,6 +340,45 @@ static void empty_arrays_are_fine(void)
     }
 }
 
+/* Rows of three codes of 4 bits, each with scales of its own: the second row starts within a byte.
+ * The codes end at an inaccessible page. */
+static void codes_are_read_to_their_end_alone(void)
+{
+    enum { ROWS = 2, COLUMNS = 3, COUNT = ROWS * COLUMNS };
+    static const float scales[COUNT] = {1, 10, 100, 1000, 10000, 100000};
+    static const float expected[COUNT] = {1, 20, 300, 4000, 50000, 600000};
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    struct dti_quant_request r = {
+        .number = *dti_format_get(DTI_FP32), .outer = 1, .length = ROWS, .inner = COLUMNS};
+    struct dti_quant_plan *plan = NULL;
+    unsigned char *const pages =
+        mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (!CHECK(pages != MAP_FAILED) || !CHECK(mprotect(pages + page, page, PROT_NONE) == 0))
+        return;
+    CHECK(dti_affine_recipe_init(&r.scheme.affine, dti_format_get(DTI_INT4), DTI_SYMMETRY_FULL));
+    r.scheme.per = DTI_PER_GROUP;
+    r.scheme.group = 1;
+    for (unsigned high = 0; high < 2; high++) {
+        static const unsigned char packed[2][COUNT / 2] = {{0x21, 0x43, 0x65}, {0x12, 0x34, 0x56}};
+        unsigned char *const codes = pages + page - sizeof packed[high];
+        float numbers[COUNT];
+        r.order = high ? DTI_BLOCK_HIGH : DTI_BLOCK_LOW;
+        if (!CHECK(dti_quant_plan_new(&plan, &r, highest_level(), NULL) == DTI_OK))
+            break;
+        void *const scratch = malloc(dti_quant_plan_scratch(plan));
+        memcpy(codes, packed[high], sizeof packed[high]);
+        if (CHECK(scratch != NULL)) {
+            dti_quant_back(plan, NULL, 0, numbers, COUNT, codes, scales, NULL, DTI_STORES_CACHED,
+                           scratch);
+            for (unsigned i = 0; i < COUNT; i++)
+                CHECK(numbers[i] == expected[i]);
+        }
+        free(scratch);
+        dti_quant_plan_free(plan);
+    }
+    (void)munmap(pages, 2 * page);
+}
+
 static void what_cannot_be_done_is_refused(void)
 {
     struct dti_quant_plan *plan = NULL;
@@ -453,5 +496,6 @@ static void finish(void)
 
 UNIT_MAIN(start, blocks_agree_with_the_reference, affine_codes_agree_with_the_reference,
           large_arrays_agree_with_the_reference, sizes_follow_from_the_shape, empty_arrays_are_fine,
-          what_cannot_be_done_is_refused, policies_that_do_not_exist_are_refused,
-          memory_that_runs_out_once_is_no_plan, plans_tell_their_kernels, finish)
+          codes_are_read_to_their_end_alone, what_cannot_be_done_is_refused,
+          policies_that_do_not_exist_are_refused, memory_that_runs_out_once_is_no_plan,
+          plans_tell_their_kernels, finish)

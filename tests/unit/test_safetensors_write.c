@@ -212,7 +212,8 @@ static void a_header_beyond_the_limit_is_refused(void)
     CHECK_U64(size, 100000008);
     dti_new_head_free(&head);
     check_refusal(NULL, 0, entries + 1, 1, DTI_BAD_INPUT,
-                  "the header would have 100000008 bytes; safetensors allows 100000000");
+                  "the header would have 100000008 bytes; safetensors allows 100000000: write a "
+                  "folder with a maximum shard size");
     free(text);
 }
 

@@ -215,15 +215,16 @@ struct dti_bench_outcome dti_bench_compare(struct dti_bench_comparison *comparis
 /* A value, which may be missing, and the rows that define its members. */
 struct bench_value {
     const struct dti_tree *tree;
-    const struct dti_object *object;
+    dti_object_rows *object;
 };
 
 /* An empty value if the document's schema lacks the member. */
 static struct bench_value member(struct bench_value of, const char *key)
 {
-    const struct dti_member *const row = dti_object_member(of.object, key);
-    return row ? (struct bench_value){dti_tree_member(of.tree, key), row->object}
-               : (struct bench_value){NULL, NULL};
+    struct dti_member row;
+    if (!dti_object_member(&row, of.object, key))
+        return (struct bench_value){NULL, NULL};
+    return (struct bench_value){dti_tree_member(of.tree, key), row.object};
 }
 
 static const char *text_of(struct bench_value of, const char *key)

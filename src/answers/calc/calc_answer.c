@@ -398,6 +398,9 @@ static enum dti_status read_codes(const struct calc_source *source, const struct
                                   struct dti_error *reterr)
 {
     uint64_t place[DTI_CALC_RANK_MAX] = {0};
+    const bool same = !tensor->fortran && !tensor->layout.swapped &&
+                      tensor->format->kind != DTI_KIND_BOOL &&
+                      tensor->format->width == 8 * dti_calc_code_bytes(tensor->format);
     const unsigned bits = dti_format_stored_bits(tensor->format, &tensor->layout);
     const uint64_t at_once = (uint64_t)PIECE * 8 / bits / 8 * 8; /* whole bytes of any width */
     for (uint64_t done = 0; done < tensor->elements;) {
@@ -405,10 +408,11 @@ static enum dti_status read_codes(const struct calc_source *source, const struct
         uint64_t bytes;
         (void)dti_format_bytes(tensor->format, &tensor->layout, count, &bytes);
         const enum dti_status status =
-            read_piece(source, piece, (size_t)bytes, done * bits / 8, reterr);
+            read_piece(source, same ? (unsigned char *)array->codes + done * bits / 8 : piece,
+                       (size_t)bytes, done * bits / 8, reterr);
         if (status != DTI_OK)
             return status;
-        for (uint64_t i = 0; i < count; i++)
+        for (uint64_t i = 0; i < count && !same; i++)
             dti_calc_put(array, tensor->fortran ? next_place(tensor, place) : done + i,
                          dti_storage_get(tensor->format, &tensor->layout, piece, i));
         done += count;
@@ -433,8 +437,7 @@ static enum dti_status read_tensor(struct dti_container *container, const char *
         .format = *tensor->format, .rank = tensor->rank, .count = (size_t)tensor->elements};
     if (tensor->rank > 0)
         memcpy(array.shape, tensor->shape, tensor->rank * sizeof *array.shape);
-    array.codes =
-        dti_malloc(array.count > 0 ? array.count * dti_calc_code_bytes(&array.format) : 1);
+    array.codes = dti_calc_codes_new(&array.format, array.count);
     unsigned char *const piece = dti_malloc(PIECE);
     status = array.codes && piece ? read_codes(&source, tensor, &array, piece, reterr)
                                   : dti_no_memory(reterr);

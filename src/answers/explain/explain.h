@@ -80,7 +80,7 @@ struct dti_byte_difference {
     const struct dti_container *other; /* as stored */
     const struct dti_verdict *verdict;
 };
-extern const struct dti_object dti_object_byte_difference, dti_object_explained_file;
+dti_object_rows dti_object_byte_difference, dti_object_explained_file;
 void dti_put_byte_difference(struct dti_json *json, const char *key,
                              const struct dti_byte_difference *difference);
 void dti_put_explained_file(struct dti_json *json, const char *key,

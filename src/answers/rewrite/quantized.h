@@ -241,7 +241,7 @@ struct dti_quant_answer {
 void dti_document_quant(struct dti_json *json, const struct dti_quant_answer *answer);
 const char *dti_quant_like_word(int like); /* "torch"; NULL for DTI_QUANT_LIKE_NONE */
 /* Shared with other documents. */
-extern const struct dti_object dti_object_quant_recipe, dti_object_quant_options;
+dti_object_rows dti_object_quant_recipe, dti_object_quant_options;
 void dti_put_quant_recipe(struct dti_json *json, const char *key,
                           const struct dti_quant_target *target);
 void dti_put_members_quant_options(struct dti_json *json, const struct dti_quant_rules *rules);

@@ -14,6 +14,7 @@
 #include "core/code/scalar.h"
 #include "core/dtype/storage.h"
 #include "kernels/fp64.h"
+#include "kernels/fused.h"
 
 static const struct dti_layout packed = {.packing = DTI_PACKING_LOW};
 
@@ -225,7 +226,7 @@ bool dti_bench_operand_measure(struct dti_bench_operand *operand, uint64_t *ret_
         *ret_at = i;
         if (!isfinite(magnitude))
             return false;
-        operand->amax = fmax(operand->amax, magnitude);
+        operand->amax = magnitude > operand->amax ? magnitude : operand->amax;
     }
     return true;
 }
@@ -245,7 +246,7 @@ const char *dti_bench_operands_overflow(const struct dti_bench_operand operands[
 {
     const double a = operands[0].amax, b = operands[1].amax;
     const enum dti_dtype sums = dtype == DTI_FP64 ? DTI_FP64 : DTI_FP32;
-    if (fmax(a, b) > max_of(dti_operands_are_scaled(dtype) ? DTI_FP32 : dtype))
+    if ((a > b ? a : b) > max_of(dti_operands_are_scaled(dtype) ? DTI_FP32 : dtype))
         return "an operand is beyond its range";
     return a * b * (double)operands[0].columns > max_of(sums) / 2 ? "sums of products may overflow"
                                                                   : NULL;
@@ -254,8 +255,10 @@ const char *dti_bench_operands_overflow(const struct dti_bench_operand operands[
 float dti_operand_amax(const struct dti_bench_operand *from)
 {
     float amax = 0;
-    for (uint64_t i = 0; i < from->rows * from->columns; i++)
-        amax = fmaxf(amax, fabsf(single_at(from, i)));
+    for (uint64_t i = 0; i < from->rows * from->columns; i++) {
+        const float magnitude = fabsf(single_at(from, i));
+        amax = magnitude > amax ? magnitude : amax;
+    }
     return amax;
 }
 
@@ -314,7 +317,7 @@ void dti_total_error_end(const struct dti_total_error *error, struct dti_bench_t
     ret->mean = ret->elements > 0 ? error->errors / (double)ret->elements : 0;
     ret->relative =
         error->exact_squares > 0 ? sqrt(error->squares / error->exact_squares) : (double)NAN;
-    ret->sqnr = error->squares > 0 ? -20 * log10(ret->relative) : (double)INFINITY;
+    ret->sqnr = error->squares > 0 ? -20 * dti_log10(ret->relative) : (double)INFINITY;
     if (ret->elements < 2)
         ret->sqnr = (double)NAN;
 }

@@ -29,7 +29,7 @@ static double median_of_sorted(const double *sorted, size_t count)
  * P(B < r) <= 0.025. 0 if there is none. */
 static size_t interval_rank(size_t n)
 {
-    double term = pow(0.5, (double)n), sum = 0;
+    double term = ldexp(1, -(int)n), sum = 0;
     size_t rank = 0;
     for (size_t k = 0; k < n; k++) {
         sum += term;

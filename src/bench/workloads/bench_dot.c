@@ -11,6 +11,7 @@
 #include "bench/workloads/math.h"
 #include "core/number/spell.h"
 #include "kernels/fp64.h"
+#include "kernels/fused.h"
 #include "util/run/allocate.h"
 
 /* Added sequentially, sums in a dtype of 11 bits or fewer stop changing long before this many
@@ -94,7 +95,7 @@ static double exact_of_operands(const struct dti_bench_request *request, bool ma
         const double y = dti_operand_at(&request->operands[1], i), product = x * y;
         dti_exact_sum_add(&sum, magnitudes ? fabs(product) : product);
         if (!magnitudes)
-            dti_exact_sum_add(&sum, fma(x, y, -product));
+            dti_exact_sum_add(&sum, dti_fma(x, y, -product));
     }
     return dti_exact_sum_value(&sum);
 }

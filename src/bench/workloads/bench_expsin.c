@@ -9,6 +9,7 @@
 #include "bench/measure/operands.h"
 #include "bench/workloads/math.h"
 #include "util/run/allocate.h"
+#include "util/run/mathematics.h"
 
 /* JUDGED: the maximum number of elements checked, evenly spaced. */
 enum { JUDGED = 1 << 20, LINE = 64 };
@@ -44,27 +45,29 @@ static void expsin_pass(void *context, size_t set, size_t member, size_t size)
 
 /* The error of a result in units in the last place of the dtype. The reference is the C library
  * in higher precision: fp64, or for fp64 itself long double. */
-static double error_of(enum dti_dtype dtype, double x, double got)
+static double error_of(const struct dti_mathematics *library, enum dti_dtype dtype, double x,
+                       double got)
 {
     const int digits = dti_format_get(dtype)->man_bits + 1;
     int exponent;
     if (dtype == DTI_FP64) {
-        const long double want = expl(sinl((long double)x));
+        const long double want = library->expl(library->sinl((long double)x));
         (void)frexpl(want, &exponent);
         return (double)(fabsl((long double)got - want) / ldexpl(1, exponent - digits));
     }
-    const double want = exp(sin(x));
+    const double want = library->exp(library->sin(x));
     (void)frexp(want, &exponent);
     return fabs(got - want) / ldexp(1, exponent - digits);
 }
 
-static double largest_error(enum dti_dtype dtype, const unsigned char *arguments,
-                            const unsigned char *results, uint64_t n)
+static double largest_error(const struct dti_mathematics *library, enum dti_dtype dtype,
+                            const unsigned char *arguments, const unsigned char *results,
+                            uint64_t n)
 {
     const uint64_t step = n / JUDGED + 1;
     double largest = 0;
     for (uint64_t i = 0; i < n; i += step) {
-        const double error = error_of(dtype, dti_operand_number(dtype, arguments, i),
+        const double error = error_of(library, dtype, dti_operand_number(dtype, arguments, i),
                                       dti_operand_number(dtype, results, i));
         if (isnan(error))
             return error;
@@ -81,8 +84,13 @@ enum dti_status dti_expsin_judge(struct dti_bench_item *item, const struct dti_m
 {
     if (data->dtype == DTI_FP64 && LDBL_MANT_DIG < 64)
         return DTI_OK;
+    const struct dti_mathematics *library;
+    const enum dti_status status = dti_mathematics_get(&library, reterr);
+    if (status != DTI_OK)
+        return status;
     item->has_ulp = true;
-    item->max_ulp = largest_error(data->dtype, arguments, results, data->bytes / data->width);
+    item->max_ulp =
+        largest_error(library, data->dtype, arguments, results, data->bytes / data->width);
     if (item->max_ulp <= promise->max_ulp)
         return DTI_OK;
     return dti_fail(reterr, DTI_BUG, "%s is less accurate%s than documented; please report it",

@@ -10,6 +10,7 @@
 #include "bench/measure/splitmix.h"
 #include "bench/workloads/matmul_matrices.h"
 #include "kernels/exact_sum.h"
+#include "kernels/fused.h"
 #include "util/checked.h"
 #include "util/run/allocate.h"
 
@@ -143,7 +144,7 @@ static double exact_element(const struct dti_matrices *matrices, const unsigned 
         const double product = x * y;
         dti_exact_sum_add(&sum, product);
         if (matrices->dtype == DTI_FP64)
-            dti_exact_sum_add(&sum, fma(x, y, -product));
+            dti_exact_sum_add(&sum, dti_fma(x, y, -product));
         magnitudes += fabs(product);
         a += matrices->element;
         b += matrices->n * matrices->element;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calc/evaluate/cast_tiles.h"
 #include "calc/evaluate/evaluate.h"
 #include "calc/evaluate/fast_path.h"
 #include "core/wide.h"
@@ -222,21 +223,26 @@ enum dti_status dti_calc_apply(struct dti_calc_engine *engine, size_t node)
     return dti_calc_step_end(&a.recorder, &slot->array);
 }
 
-/* Whether a step stores all codes of an array as they are: it has the format and only finite
- * numbers, as policies may change others. */
-static bool keeps_codes(const struct dti_calc_recorder *recorder, const struct dti_calc_array *from)
+/* Casts elements one by one, or a tile at a time. */
+static void cast_all(struct dti_calc_recorder *recorder, const struct dti_calc_array *from,
+                     struct dti_calc_slot *slot)
 {
-    const struct dti_format *const format = &recorder->format;
-    if (recorder->flush || recorder->finds_worst || format->specials != DTI_SPECIALS_IEEE ||
-        format->width != 8 * dti_calc_code_bytes(format) ||
-        !dti_calc_same_format(format, &from->format))
-        return false;
-    const uint64_t exponent = dti_low_bits(format->exp_bits) << format->man_bits;
-    for (size_t i = 0; i < from->count; i++) {
-        if ((dti_calc_code(from, i) & exponent) == exponent)
-            return false;
+    struct dti_cast_tiles tiles;
+    struct dti_calc_element e = {.op = DTI_CALC_OP_COUNT};
+    const size_t width = dti_calc_code_bytes(&from->format);
+    if (dti_cast_tiles_open(&tiles, recorder, &from->format, from->count)) {
+        for (size_t at = 0; at < from->count && !dti_interrupted(); at += DTI_CAST_TILE) {
+            const size_t left = from->count - at;
+            dti_cast_tiles_run(&tiles, (const char *)from->codes + at * width,
+                               left < DTI_CAST_TILE ? left : DTI_CAST_TILE, at, slot, true);
+        }
+        dti_cast_tiles_close(&tiles);
+        return;
     }
-    return true;
+    for (; e.index < from->count && !dti_calc_given_up(e.index); e.index++) {
+        dti_decode(&from->format, dti_calc_code(from, e.index), &e.exact);
+        dti_calc_round_into(recorder, &e, slot);
+    }
 }
 
 enum dti_status dti_calc_cast(struct dti_calc_engine *engine, size_t node, const char *op,
@@ -244,23 +250,17 @@ enum dti_status dti_calc_cast(struct dti_calc_engine *engine, size_t node, const
 {
     struct dti_calc_slot *const slot = &engine->slots[node];
     struct dti_calc_recorder recorder;
-    struct dti_calc_element e = {.op = DTI_CALC_OP_COUNT};
     const enum dti_status status = dti_calc_array_new(engine, dti_calc_node_format(engine, node),
                                                       from->rank, from->shape, &slot->array);
     if (status != DTI_OK)
         return status;
     dti_calc_step_begin(&recorder, engine, node, op, dti_calc_node_format(engine, node));
-    const bool kept = !marks && keeps_codes(&recorder, from);
-    if (kept) {
-        memcpy(slot->array.codes, from->codes, from->count * dti_calc_code_bytes(&recorder.format));
-        recorder.operations += from->count;
-    }
-    for (size_t i = 0; i < from->count && !kept && !dti_calc_given_up(i); i++) {
-        dti_decode(&from->format, dti_calc_code(from, i), &e.exact);
-        e.index = i;
-        dti_calc_round_into(&recorder, &e, slot);
-        if (marks && dti_calc_is_marked(marks, i))
+    cast_all(&recorder, from, slot);
+    for (size_t i = 0; marks && marks->rounded && i < from->count; i++) {
+        if (dti_calc_is_marked(marks, i))
             dti_calc_mark(slot, i);
+        if (slot->rounded && !slot->marks) /* a long list */
+            break;
     }
     return dti_calc_step_end(&recorder, &slot->array);
 }

@@ -1,37 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * Long lists are processed in tiles: decode to fp32, compute in fp64, and encode with the single
- * rounding of the cast kernels, which is the rounding of the operation (see arith_kernel.h for
- * why). NaNs go through the exact core, because processors differ in signs and payloads. Then
- * sums: sequential, blocked, pairwise, Kahan. */
+ * Lists are processed in tiles: decode to fp32, compute, round and count by the kernels of
+ * arith_kernel.h, and encode, which is exact. NaNs go through the exact core, because processors
+ * differ in signs and payloads. Then sums: sequential, blocked, pairwise, Kahan. */
 #include "calc/evaluate/bulk.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/plan.h"
+#include "calc/evaluate/bulk_parts.h"
 #include "core/code/arith.h"
-#include "kernels/arith/arith_kernel.h"
 #include "kernels/fp64.h"
 #include "util/run/allocate.h"
 #include "util/run/caller.h"
 #include "util/run/process_environment.h"
 
-/* TILE: elements per tile, so that operands, results and codes stay in the L1 cache.
- * SIDE_BY_SIDE: blocks of a sum that are added elementwise. SHORT_RUN: terms added without a
- * grid after a grid that did not last. */
-enum { TILE = 1024, SIDE_BY_SIDE = 256, SHORT_RUN = 16 };
-
-struct dti_bulk {
-    const struct dti_format *format;
-    const struct dti_calc_options *options;
-    const struct dti_arith_kernel *kernel;
-    struct dti_plan *to_fp32, *from_fp64;
-    size_t code_bytes;
-    float smallest_normal;
-    struct dti_calc_bulk_counts *counts;
-};
+/* SIDE_BY_SIDE: blocks of a sum that are added elementwise. SHORT_RUN: terms added without a grid
+ * after a grid that did not last. */
+enum { TILE = DTI_BULK_TILE, SIDE_BY_SIDE = 256, SHORT_RUN = 16 };
 
 /* What is summed: terms, or pairs of factors whose products are not rounded (y, else NULL). */
 struct addends {
@@ -52,12 +39,11 @@ static const enum dti_calc_event_kind kind_of[DTI_ARITH_COUNTS] = {
 
 static void put_code(const struct dti_bulk *bulk, void *codes, size_t i, uint64_t code)
 {
-    const struct dti_layout layout = {.swapped = false};
+    const struct dti_layout layout = {.packing = DTI_PACKING_BYTES};
     dti_storage_put(bulk->format, &layout, codes, i, code);
 }
 
-/* Decodes n codes. Plans without a stack rule never fail. */
-static void load(const struct dti_bulk *bulk, float *ret, const void *codes, size_t n)
+void dti_bulk_load(const struct dti_bulk *bulk, float *ret, const void *codes, size_t n)
 {
     (void)dti_plan_run(bulk->to_fp32, ret, codes, n, 0, DTI_STORES_CACHED, NULL, NULL);
 }
@@ -71,9 +57,9 @@ static void value_of(float number, struct dti_value *ret)
 
 static uint64_t code_of(const struct dti_bulk *bulk, const struct dti_value *value)
 {
-    const struct dti_policy policy = {.round = DTI_ROUND_NEAREST_EVEN,
-                                      .nan = bulk->options->policy.nan};
+    struct dti_policy policy = bulk->options->policy;
     struct dti_outcome outcome;
+    policy.round = DTI_ROUND_NEAREST_EVEN;
     dti_encode(bulk->format, value, &policy, 0, &outcome);
     return outcome.code;
 }
@@ -122,7 +108,7 @@ static float exact_number(const struct dti_bulk *bulk, const struct dti_arith_ti
     unsigned char code[8];
     float number;
     put_code(bulk, code, 0, exact_code(bulk, tile, i));
-    load(bulk, &number, code, 1);
+    dti_bulk_load(bulk, &number, code, 1);
     return number;
 }
 
@@ -140,48 +126,64 @@ static struct dti_arith_tile part_of(const struct dti_arith_tile *tile, size_t f
 
 /* The first element of a kind, which must exist. */
 static size_t first_of(const struct dti_bulk *bulk, const struct dti_arith_tile *tile,
-                       const double *exact, const float *results, enum dti_arith_count kind)
+                       enum dti_arith_count kind)
 {
     size_t from = 0;
     for (size_t n = tile->n; n > 1;) {
         const struct dti_arith_tile part = part_of(tile, from, n / 2);
+        float results[TILE];
         uint64_t found[DTI_ARITH_COUNTS];
-        bulk->kernel->count(&part, exact + from, results + from, bulk->smallest_normal, found);
+        bulk->kernel->round(&part, &bulk->target, results, found);
         from += found[kind] == 0 ? n / 2 : 0;
         n = found[kind] == 0 ? n - n / 2 : n / 2;
     }
     return from;
 }
 
-static uint64_t count(const struct dti_bulk *bulk, const struct dti_arith_tile *tile,
-                      const double *exact, size_t first, size_t step, const float *results)
+/* Adds events of a kind, the first of them at a place. */
+static void add_events(struct dti_calc_bulk_counts *counts, enum dti_calc_event_kind kind,
+                       uint64_t events, size_t place)
+{
+    if (counts->events[kind] == 0 || place < counts->first[kind])
+        counts->first[kind] = place;
+    counts->events[kind] += events;
+}
+
+static void add_counts(const struct dti_bulk *bulk, const struct dti_arith_tile *tile, size_t first,
+                       size_t step, const uint64_t found[DTI_ARITH_COUNTS])
 {
     struct dti_calc_bulk_counts *const counts = bulk->counts;
-    uint64_t found[DTI_ARITH_COUNTS];
-    bulk->kernel->count(tile, exact, results, bulk->smallest_normal, found);
     counts->inexact += found[DTI_ARITH_COUNT_INEXACT];
     for (unsigned i = 0; i < DTI_ARITH_COUNTS; i++) {
         const enum dti_calc_event_kind kind = kind_of[i];
         if (kind == DTI_CALC_EVENT_COUNT || found[i] == 0)
             continue;
-        if (counts->events[kind] == 0 || first < counts->first[kind]) {
-            const size_t at = first_of(bulk, tile, exact, results, (enum dti_arith_count)i);
-            const size_t place = first + step * at;
-            if (counts->events[kind] == 0 || place < counts->first[kind])
-                counts->first[kind] = place;
-        }
-        counts->events[kind] += found[i];
+        const bool sooner = counts->events[kind] == 0 || first < counts->first[kind];
+        const size_t at = sooner ? first_of(bulk, tile, (enum dti_arith_count)i) : 0;
+        add_events(counts, kind, found[i], sooner ? first + step * at : SIZE_MAX);
     }
-    return found[DTI_ARITH_COUNT_NAN_RESULT];
 }
 
-/* Counts events for existing results. Returns the number of NaNs. */
-static uint64_t count_results(const struct dti_bulk *bulk, const struct dti_arith_tile *tile,
-                              size_t first, size_t step, const float *results)
+void dti_bulk_count_at(const struct dti_bulk *bulk, const uint64_t found[DTI_ARITH_COUNTS],
+                       uint64_t cancelled, size_t place)
 {
-    double exact[TILE];
-    bulk->kernel->exact(tile, exact);
-    return count(bulk, tile, exact, first, step, results);
+    bulk->counts->inexact += found[DTI_ARITH_COUNT_INEXACT];
+    for (unsigned i = 0; i < DTI_ARITH_COUNTS; i++) {
+        if (kind_of[i] != DTI_CALC_EVENT_COUNT && found[i] > 0)
+            add_events(bulk->counts, kind_of[i], found[i], place);
+    }
+    if (cancelled > 0)
+        add_events(bulk->counts, DTI_CALC_CANCELLATION, cancelled, place);
+}
+
+/* Counts events of operations whose results are known. */
+static void count_results(const struct dti_bulk *bulk, const struct dti_arith_tile *tile,
+                          size_t first, size_t step)
+{
+    float results[TILE];
+    uint64_t found[DTI_ARITH_COUNTS];
+    bulk->kernel->round(tile, &bulk->target, results, found);
+    add_counts(bulk, tile, first, step, found);
 }
 
 /* The rounded operation on up to TILE numbers: codes, and the same as numbers, with NaNs as the
@@ -189,32 +191,46 @@ static uint64_t count_results(const struct dti_bulk *bulk, const struct dti_arit
 static void compute_tile(const struct dti_bulk *bulk, const struct dti_arith_tile *tile,
                          size_t first, size_t step, void *ret_codes, float *ret_numbers)
 {
-    double exact[TILE];
-    bulk->kernel->exact(tile, exact);
-    (void)dti_plan_run(bulk->from_fp64, ret_codes, exact, tile->n, 0, DTI_STORES_CACHED, NULL,
+    uint64_t found[DTI_ARITH_COUNTS];
+    bulk->kernel->round(tile, &bulk->target, ret_numbers, found);
+    (void)dti_plan_run(bulk->from_fp32, ret_codes, ret_numbers, tile->n, 0, DTI_STORES_CACHED, NULL,
                        NULL);
-    load(bulk, ret_numbers, ret_codes, tile->n);
-    if (count(bulk, tile, exact, first, step, ret_numbers) == 0)
+    add_counts(bulk, tile, first, step, found);
+    const bool overflows_to_nan = bulk->target.overflow != bulk->target.overflow;
+    if (found[DTI_ARITH_COUNT_NAN_RESULT] == 0 &&
+        !(overflows_to_nan && found[DTI_ARITH_COUNT_OVERFLOW] > 0) &&
+        (bulk->target.has_infinity || found[DTI_ARITH_COUNT_DIVIDE_BY_ZERO] == 0))
         return;
     for (size_t i = 0; i < tile->n; i++) {
         if (ret_numbers[i] != ret_numbers[i])
             put_code(bulk, ret_codes, i, exact_code(bulk, tile, i));
     }
-    load(bulk, ret_numbers, ret_codes, tile->n);
+    dti_bulk_load(bulk, ret_numbers, ret_codes, tile->n);
 }
 
-/* Parameters for rounding a double to a dtype: normal numbers lose `drop` bits. */
-struct dtype_cut {
-    unsigned drop;
-    double smallest_normal, beyond; /* magnitudes from here on round to infinity */
-};
-
-static struct dtype_cut cut_of(const struct dti_bulk *bulk)
+/* Marks the results of an operation on marked operands, and counts cancellations at positions
+ * first + step * i. */
+static void mark_tile(const struct dti_bulk *bulk, const struct dti_arith_tile *tile,
+                      const float *results, const uint8_t *const marks[3], size_t first,
+                      size_t step, uint8_t *ret_marks)
 {
-    struct dtype_cut cut = {.drop = 52U - bulk->format->man_bits,
-                            .smallest_normal = (double)bulk->smallest_normal,
-                            .beyond = bulk->format->exp_bits == 5 ? 0x1p16 : 0x1p128};
-    return cut;
+    const struct dti_calc_bulk_marks *const m = bulk->marks;
+    const uint64_t cancelled =
+        bulk->kernel->mark(tile, &bulk->target, results, marks, !m->selects, ret_marks);
+    if (cancelled == 0)
+        return;
+    size_t from = 0;
+    for (size_t n = tile->n; n > 1;) { /* the first one */
+        const struct dti_arith_tile part = part_of(tile, from, n / 2);
+        const uint8_t *const there[3] = {marks[0] + from, marks[1] + from,
+                                         marks[2] ? marks[2] + from : NULL};
+        uint8_t ignored[TILE];
+        const bool found = bulk->kernel->mark(&part, &bulk->target, results + from, there,
+                                              !m->selects, ignored) > 0;
+        from += found ? 0 : n / 2;
+        n = found ? n / 2 : n - n / 2;
+    }
+    add_events(bulk->counts, DTI_CALC_CANCELLATION, cancelled, first + step * from);
 }
 
 /* a + b rounded to odd: see arith_lanes.c. */
@@ -228,37 +244,43 @@ static double add_to_odd(double a, double b)
     return dti_fp64_from_bits((bits - ((error > 0) != (sum > 0))) | 1);
 }
 
-/* Rounds a double, itself rounded to odd, that is below the normal numbers of the dtype to a
- * multiple of the smallest subnormal, by adding and subtracting a large number. */
-static double round_small(const struct dtype_cut *cut, double sum)
+static unsigned dropped_bits(const struct dti_arith_target *target)
 {
-    const double large = cut->smallest_normal * (double)(UINT64_C(1) << cut->drop) * 1.5;
-    return copysign((fabs(sum) + large) - large, sum);
+    return 52U - target->man_bits; /* by normal numbers */
 }
 
-static double round_bits(const struct dtype_cut *cut, uint64_t bits)
+/* Rounds a double, itself rounded to odd, that is below the normal numbers of the dtype to a
+ * multiple of the smallest subnormal, by adding and subtracting a large number. */
+static double round_small(const struct dti_arith_target *target, double sum)
 {
-    const uint64_t half = UINT64_C(1) << (cut->drop - 1);
-    bits += half - 1 + (bits >> cut->drop & 1);
+    return copysign((fabs(sum) + target->large) - target->large, sum);
+}
+
+static double round_bits(unsigned drop, uint64_t bits)
+{
+    const uint64_t half = UINT64_C(1) << (drop - 1);
+    bits += half - 1 + (bits >> drop & 1);
     return dti_fp64_from_bits(bits & ~(2 * half - 1));
 }
 
 /* a + b rounded to the dtype. The fp64 rounding of the sum matters only if it ends halfway
  * between two numbers of the dtype, or below the normal numbers, which have fewer bits than are
  * dropped here. */
-static inline double add_rounded(const struct dtype_cut *cut, double a, double b)
+static inline double add_rounded(const struct dti_arith_target *target, double a, double b)
 {
+    const unsigned drop = dropped_bits(target);
     double sum = a + b;
-    const uint64_t bits = dti_fp64_bits(sum), below = (UINT64_C(1) << cut->drop) - 1;
-    double rounded = round_bits(cut, bits);
+    const uint64_t bits = dti_fp64_bits(sum), below = (UINT64_C(1) << drop) - 1;
+    double rounded = round_bits(drop, bits);
     if ((bits & below) == below / 2 + 1) {
         sum = add_to_odd(a, b);
-        rounded = round_bits(cut, dti_fp64_bits(sum));
+        rounded = round_bits(drop, dti_fp64_bits(sum));
     }
-    if (fabs(sum) < cut->smallest_normal)
-        rounded = sum == 0 ? sum : round_small(cut, add_to_odd(a, b));
-    if (!(fabs(rounded) < cut->beyond))
-        rounded = sum != sum ? sum : copysign(INFINITY, sum);
+    if (fabs(sum) < target->smallest_normal)
+        rounded = sum == 0 ? sum : round_small(target, add_to_odd(a, b));
+    if (!(fabs(rounded) <= target->largest))
+        rounded =
+            sum != sum ? sum : copysign(isinf(sum) ? target->infinity : target->overflow, sum);
     return rounded;
 }
 
@@ -275,18 +297,18 @@ struct grid {
     double magic, low, high;
 };
 
-static struct grid grid_of(const struct dtype_cut *cut, double number)
+static struct grid grid_of(const struct dti_arith_target *target, double number)
 {
     const double magnitude = fabs(number);
-    const bool lowest = magnitude < 2 * cut->smallest_normal;
+    const bool lowest = magnitude < 2 * target->smallest_normal;
     const double low = lowest
-                           ? cut->smallest_normal
+                           ? target->smallest_normal
                            : dti_fp64_from_bits(dti_fp64_bits(magnitude) & UINT64_C(0x7ff) << 52);
-    if (!(magnitude < cut->beyond))
+    if (!(magnitude <= target->largest))
         return (struct grid){.magic = 0, .low = 0, .high = 0};
-    return (struct grid){.magic = low * (double)(UINT64_C(1) << cut->drop) * 1.5,
+    return (struct grid){.magic = low * (double)(UINT64_C(1) << dropped_bits(target)) * 1.5,
                          .low = lowest ? 0 : low,
-                         .high = 2 * low};
+                         .high = fmin(2 * low, target->over)};
 }
 
 /* Whether adding a term to a number `from` of the binade gave a correct `sum`. The lower end of
@@ -299,14 +321,20 @@ static bool is_within(const struct grid *grid, double from, double term, double 
            (magnitude > grid->low || (magnitude == grid->low && from * term > 0));
 }
 
+/* Whether the processor's own fp32 additions are those of the dtype. */
+static bool is_plain_fp32(const struct dti_bulk *bulk)
+{
+    return bulk->format->id == DTI_FP32 && bulk->target.overflow > bulk->target.largest;
+}
+
 /* Sequential sums, where every rounding depends on the previous one: the loop does only the
  * additions, and records the sum before and after each term for counting later. */
 static float add_one_by_one(const struct dti_bulk *bulk, const struct addends *terms, size_t from,
                             size_t to, float start, float *before, float *after)
 {
-    const struct dtype_cut cut = cut_of(bulk);
+    const struct dti_arith_target *const target = &bulk->target;
     float sum = start;
-    if (bulk->format->id == DTI_FP32 && !terms->y) {
+    if (is_plain_fp32(bulk) && !terms->y) {
         for (size_t i = from; i < to; i++) {
             before[i] = sum;
             sum += terms->x[i];
@@ -315,7 +343,7 @@ static float add_one_by_one(const struct dti_bulk *bulk, const struct addends *t
         return sum;
     }
     for (size_t i = from; i < to;) {
-        const struct grid grid = grid_of(&cut, (double)sum);
+        const struct grid grid = grid_of(target, (double)sum);
         double raised = (double)sum + grid.magic;
         const size_t first = i;
         for (; i < to; i++) {
@@ -331,14 +359,14 @@ static float add_one_by_one(const struct dti_bulk *bulk, const struct addends *t
         const size_t plain = i - first < SHORT_RUN ? SHORT_RUN : 1;
         for (size_t end = to - i < plain ? to : i + plain; i < end; i++) {
             before[i] = sum;
-            after[i] = sum = (float)add_rounded(&cut, (double)sum, term_at(terms, i));
+            after[i] = sum = (float)add_rounded(target, (double)sum, term_at(terms, i));
         }
     }
     return sum;
 }
 
-/* before[i] + term i as a kernel operation. */
-static struct dti_arith_tile added(const struct addends *terms, const float *before, size_t n)
+/* before[i] + term i as a kernel operation; nothing is written or read yet. */
+static struct dti_arith_tile added(const struct addends *terms, float *before, size_t n)
 {
     if (terms->y)
         return (struct dti_arith_tile){DTI_ARITH_FMA, terms->x, terms->y, before, n};
@@ -391,23 +419,23 @@ static void kahan_fp32(struct kahan_sum *k, const float *terms, size_t n, struct
 
 /* The sum on a grid as in add_one_by_one(). Within its binade t - sum is a number of the dtype,
  * and so is the error of a sum: neither needs rounding. */
-static void kahan_16bit(const struct dtype_cut *cut, struct kahan_sum *k, const float *terms,
-                        size_t n, struct kahan_tile *tile)
+static void kahan_narrow(const struct dti_arith_target *target, struct kahan_sum *k,
+                         const float *terms, size_t n, struct kahan_tile *tile)
 {
     double sum = (double)k->sum, c = (double)k->correction;
-    struct grid grid = grid_of(cut, sum);
+    struct grid grid = grid_of(target, sum);
     double raised = sum + grid.magic;
     for (size_t i = 0; i < n; i++) {
-        const double y = add_rounded(cut, (double)terms[i], -c);
+        const double y = add_rounded(target, (double)terms[i], -c);
         const double next = raised + y, change = next - raised;
         double t = next - grid.magic;
         if (is_within(&grid, sum, y, t) && fabs(change) < grid.high) {
             c = change - y;
             raised = next;
         } else {
-            t = add_rounded(cut, sum, y);
-            c = add_rounded(cut, add_rounded(cut, t, -sum), -y);
-            grid = grid_of(cut, t);
+            t = add_rounded(target, sum, y);
+            c = add_rounded(target, add_rounded(target, t, -sum), -y);
+            grid = grid_of(target, t);
             raised = t + grid.magic;
         }
         tile->before[i] = (float)sum;
@@ -423,17 +451,34 @@ static void kahan_16bit(const struct dtype_cut *cut, struct kahan_sum *k, const 
 static bool add_kahan(const struct dti_bulk *bulk, struct kahan_sum *k, const float *terms,
                       size_t n, size_t first)
 {
-    const struct dtype_cut cut = cut_of(bulk);
+    const struct dti_arith_target *const target = &bulk->target;
     struct kahan_tile sums;
     const struct dti_arith_tile tile = {DTI_ARITH_ADD, sums.before, sums.corrected, NULL, n};
-    if (bulk->format->id == DTI_FP32)
+    if (is_plain_fp32(bulk))
         kahan_fp32(k, terms, n, &sums);
     else
-        kahan_16bit(&cut, k, terms, n, &sums);
+        kahan_narrow(target, k, terms, n, &sums);
     if (!(fabsf(k->sum) < INFINITY) || !(fabsf(k->correction) < INFINITY))
         return false;
-    (void)count_results(bulk, &tile, first, 1, sums.after);
+    count_results(bulk, &tile, first, 1);
     return true;
+}
+
+/* Marks of a chain: the running sum is inexact from the first inexact sum or term on. */
+static void mark_chain(const struct dti_bulk *bulk, const struct dti_arith_tile *tile,
+                       const float *after, const uint8_t *terms, size_t first, size_t step,
+                       bool *rounded)
+{
+    static const uint8_t none[TILE];
+    const uint8_t *const plain[3] = {none, none, none};
+    uint8_t inexact[TILE], before[TILE];
+    (void)bulk->kernel->mark(tile, &bulk->target, after, plain, false, inexact);
+    for (size_t i = 0; i < tile->n; i++) {
+        before[i] = *rounded;
+        *rounded |= inexact[i] | terms[i];
+    }
+    const uint8_t *const marks[3] = {before, terms, before}; /* of a fused operation: unused */
+    mark_tile(bulk, tile, after, marks, first, step, inexact);
 }
 
 /* A running blocked sum: chains of `block` terms, and a chain of the blocks' sums. */
@@ -441,26 +486,33 @@ struct running {
     uint64_t block, in_block; /* length of a block; elements of the current block done so far */
     size_t blocks;            /* blocks finished and added to `total` */
     float sum, total;
-    size_t waiting; /* sums of finished blocks not yet in `total` */
+    bool rounded, total_rounded; /* with marks: whether these are inexact */
+    size_t waiting;              /* sums of finished blocks not yet in `total` */
     float sums[TILE];
+    uint8_t marks[TILE]; /* of these */
 };
 
 static void flush(const struct dti_bulk *bulk, struct running *r)
 {
     float before[TILE], after[TILE];
     const struct addends terms = {r->sums, NULL};
+    const size_t first = r->blocks * (size_t)r->block, step = (size_t)r->block;
     if (r->waiting == 0)
         return;
     r->total = add_chain(bulk, &terms, 0, r->waiting, r->total, before, after);
     const struct dti_arith_tile tile = added(&terms, before, r->waiting);
-    (void)count_results(bulk, &tile, r->blocks * (size_t)r->block, (size_t)r->block, after);
+    count_results(bulk, &tile, first, step);
+    if (bulk->marks)
+        mark_chain(bulk, &tile, after, r->marks, first, step, &r->total_rounded);
     r->blocks += r->waiting;
     r->waiting = 0;
 }
 
 static void end_block(const struct dti_bulk *bulk, struct running *r)
 {
+    r->marks[r->waiting] = r->rounded;
     r->sums[r->waiting++] = r->sum;
+    r->rounded = false;
     r->sum = -0.0F;
     r->in_block = 0;
     if (r->waiting == TILE)
@@ -472,14 +524,11 @@ static void load_apart(const struct dti_bulk *bulk, float ret[SIDE_BY_SIDE], con
                        size_t first, size_t step)
 {
     unsigned char near[SIDE_BY_SIDE * sizeof(float)];
-    const unsigned char *from = (const unsigned char *)codes + first * bulk->code_bytes;
-    for (size_t k = 0; k < SIDE_BY_SIDE; k++, from += step * bulk->code_bytes) {
-        if (bulk->code_bytes == 2)
-            memcpy(near + 2 * k, from, 2);
-        else
-            memcpy(near + 4 * k, from, 4);
-    }
-    load(bulk, ret, near, SIDE_BY_SIDE);
+    const size_t width = bulk->code_bytes;
+    const unsigned char *from = (const unsigned char *)codes + first * width;
+    for (size_t k = 0; k < SIDE_BY_SIDE; k++, from += step * width)
+        memcpy(near + width * k, from, width);
+    dti_bulk_load(bulk, ret, near, SIDE_BY_SIDE);
 }
 
 /* Sums SIDE_BY_SIDE blocks at once, elementwise: all first terms, then all second terms. Returns
@@ -491,7 +540,7 @@ static size_t add_blocks(const struct dti_bulk *bulk, struct running *r, bool fu
     float sums[SIDE_BY_SIDE], next[SIDE_BY_SIDE];
     unsigned char codes[SIDE_BY_SIDE * sizeof(float)];
     const size_t block = (size_t)r->block;
-    if (r->block > count / SIDE_BY_SIDE || r->in_block > 0)
+    if (r->block > count / SIDE_BY_SIDE || r->in_block > 0 || bulk->marks)
         return 0;
     for (size_t k = 0; k < SIDE_BY_SIDE; k++)
         sums[k] = -0.0F;
@@ -517,20 +566,24 @@ static size_t add_blocks(const struct dti_bulk *bulk, struct running *r, bool fu
 }
 
 static void add_terms(const struct dti_bulk *bulk, struct running *r, const struct addends *terms,
-                      size_t n, size_t first)
+                      const uint8_t *marks, size_t n, size_t first)
 {
     float before[TILE], after[TILE];
+    const struct dti_arith_tile tile = added(terms, before, n);
     for (size_t at = 0; at < n;) {
         const uint64_t room = r->block - r->in_block;
         const size_t end = room < n - at ? at + (size_t)room : n;
         r->sum = add_chain(bulk, terms, at, end, r->sum, before, after);
+        if (bulk->marks) {
+            const struct dti_arith_tile part = part_of(&tile, at, end - at);
+            mark_chain(bulk, &part, after + at, marks + at, first + at, 1, &r->rounded);
+        }
         r->in_block += end - at;
         at = end;
         if (r->in_block == r->block)
             end_block(bulk, r);
     }
-    const struct dti_arith_tile tile = added(terms, before, n);
-    (void)count_results(bulk, &tile, first, 1, after);
+    count_results(bulk, &tile, first, 1);
 }
 
 /* A stack of sums over powers of two of terms; each covers at most half as many as the one
@@ -539,6 +592,7 @@ struct pairs {
     unsigned depth;
     struct {
         float sum;
+        uint8_t mark;
         size_t first, length;
     } part[64];
 };
@@ -552,15 +606,24 @@ static void join(const struct dti_bulk *bulk, struct pairs *p)
     const struct dti_arith_tile tile = {DTI_ARITH_ADD, left, &p->part[last].sum, NULL, 1};
     float sum;
     compute_tile(bulk, &tile, p->part[last].first, 1, code, &sum);
+    if (bulk->marks) {
+        const uint8_t *const marks[3] = {&p->part[last - 1].mark, &p->part[last].mark, NULL};
+        uint8_t mark;
+        mark_tile(bulk, &tile, &sum, marks, p->part[last].first, 1, &mark);
+        p->part[last - 1].mark = mark;
+    }
     *left = sum;
     p->part[last - 1].length += p->part[last].length;
 }
 
 /* Pushes n terms, a power of two, summed pairwise: neighbours, then neighbouring pairs.
  * Overwrites them. */
-static void push(const struct dti_bulk *bulk, struct pairs *p, float *terms, size_t n, size_t first)
+static void push(const struct dti_bulk *bulk, struct pairs *p, float *terms, uint8_t *marks,
+                 size_t n, size_t first)
 {
     float left[TILE / 2], right[TILE / 2];
+    uint8_t left_marks[TILE / 2], right_marks[TILE / 2];
+    const uint8_t *const both[3] = {left_marks, right_marks, NULL};
     unsigned char codes[TILE / 2 * sizeof(float)];
     for (size_t length = 1; length < n; length *= 2) {
         const struct dti_arith_tile tile = {DTI_ARITH_ADD, left, right, NULL, n / length / 2};
@@ -568,23 +631,72 @@ static void push(const struct dti_bulk *bulk, struct pairs *p, float *terms, siz
             left[i] = terms[2 * i];
             right[i] = terms[2 * i + 1];
         }
+        for (size_t i = 0; i < tile.n && bulk->marks; i++) {
+            left_marks[i] = marks[2 * i];
+            right_marks[i] = marks[2 * i + 1];
+        }
         compute_tile(bulk, &tile, first + length, 2 * length, codes, terms);
+        if (bulk->marks)
+            mark_tile(bulk, &tile, terms, both, first + length, 2 * length, marks);
     }
     p->part[p->depth].sum = terms[0];
+    p->part[p->depth].mark = bulk->marks ? marks[0] : 0;
     p->part[p->depth].first = first;
     p->part[p->depth++].length = n;
     while (p->depth > 1 && p->part[p->depth - 2].length == p->part[p->depth - 1].length)
         join(bulk, p);
 }
 
-static void add_pairs(const struct dti_bulk *bulk, struct pairs *p, float *terms, size_t n,
-                      size_t first)
+static void add_pairs(const struct dti_bulk *bulk, struct pairs *p, float *terms, uint8_t *marks,
+                      size_t n, size_t first)
 {
     size_t at = 0;
     for (size_t length = TILE; length > 0; length /= 2) {
         for (; n - at >= length; at += length)
-            push(bulk, p, terms + at, length, first + at);
+            push(bulk, p, terms + at, marks + at, length, first + at);
     }
+}
+
+/* The marks of elements of an operand. */
+static void load_marks(const struct dti_bulk *bulk, unsigned operand, uint8_t *ret, size_t first,
+                       size_t n)
+{
+    const struct dti_calc_bulk_marks *const m = bulk->marks;
+    if (m->operand[operand])
+        memcpy(ret, m->operand[operand] + first, n);
+    else
+        memset(ret, m->all[operand], n);
+}
+
+/* A tile of terms of a sum. */
+struct terms {
+    float x[TILE], y[TILE], products[TILE];
+    uint8_t marks[TILE];
+};
+
+/* Loads terms, and multiplies them for a dot product that is not fused. */
+static void load_terms(const struct dti_bulk *bulk, struct terms *t, const void *a, const void *b,
+                       bool multiply, size_t first, size_t n)
+{
+    const size_t offset = first * bulk->code_bytes;
+    const struct dti_arith_tile tile = {DTI_ARITH_MULTIPLY, t->x, t->y, NULL, n};
+    unsigned char codes[TILE * sizeof(float)];
+    uint8_t x_marks[TILE], y_marks[TILE];
+    const uint8_t *const marks[3] = {x_marks, y_marks, NULL};
+    dti_bulk_load(bulk, t->x, (const unsigned char *)a + offset, n);
+    if (b)
+        dti_bulk_load(bulk, t->y, (const unsigned char *)b + offset, n);
+    if (multiply)
+        compute_tile(bulk, &tile, first, 1, codes, t->products);
+    if (!bulk->marks)
+        return;
+    load_marks(bulk, 0, x_marks, first, n);
+    if (b)
+        load_marks(bulk, 1, y_marks, first, n);
+    if (multiply)
+        mark_tile(bulk, &tile, t->products, marks, first, 1, t->marks);
+    for (size_t i = 0; i < n && !multiply; i++)
+        t->marks[i] = b ? x_marks[i] | y_marks[i] : x_marks[i];
 }
 
 /* SUM of a, or DOT of a and b. A sum starts from -0, to which any first term is added exactly.
@@ -594,13 +706,12 @@ static bool reduce_list(const struct dti_bulk *bulk, bool dot, const void *a, co
 {
     const struct dti_calc_options *const options = bulk->options;
     const enum dti_calc_order order = options->order;
-    const bool fused = dot && options->fma;
+    const bool fused = dot && options->fma, multiply = dot && !fused;
     struct running running = {
         .block = order == DTI_CALC_BLOCKED ? options->block : count, .sum = -0.0F, .total = -0.0F};
     struct kahan_sum kahan = {.sum = -0.0F};
     struct pairs pairs = {.depth = 0};
-    float x[TILE], y[TILE], products[TILE];
-    unsigned char codes[TILE * sizeof(float)];
+    struct terms t;
     if (fused && order != DTI_CALC_SEQUENTIAL && order != DTI_CALC_BLOCKED)
         return false;
     size_t at = 0, blocks = 0;
@@ -611,21 +722,13 @@ static bool reduce_list(const struct dti_bulk *bulk, bool dot, const void *a, co
     } while (blocks > 0);
     for (; at < count && !dti_interrupted(); at += TILE) {
         const size_t n = count - at < TILE ? count - at : TILE;
-        const size_t offset = at * bulk->code_bytes;
-        const bool multiply = dot && !fused;
-        float *const list = multiply ? products : x;
-        const struct addends terms = {list, fused ? y : NULL};
-        load(bulk, x, (const unsigned char *)a + offset, n);
-        if (dot)
-            load(bulk, y, (const unsigned char *)b + offset, n);
-        if (multiply) {
-            const struct dti_arith_tile tile = {DTI_ARITH_MULTIPLY, x, y, NULL, n};
-            compute_tile(bulk, &tile, at, 1, codes, products);
-        }
+        float *const list = multiply ? t.products : t.x;
+        const struct addends terms = {list, fused ? t.y : NULL};
+        load_terms(bulk, &t, a, b, multiply, at, n);
         if (order == DTI_CALC_PAIRWISE)
-            add_pairs(bulk, &pairs, list, n, at);
+            add_pairs(bulk, &pairs, list, t.marks, n, at);
         else if (order != DTI_CALC_KAHAN)
-            add_terms(bulk, &running, &terms, n, at);
+            add_terms(bulk, &running, &terms, t.marks, n, at);
         else if (!add_kahan(bulk, &kahan, list, n, at))
             return false;
     }
@@ -652,30 +755,46 @@ static void elementwise(const struct dti_bulk *bulk, enum dti_arith_op op, unsig
                         void *ret, const void *const operands[], const bool scalar[], size_t count)
 {
     float numbers[3][TILE], results[TILE];
+    uint8_t marks[3][TILE];
+    const uint8_t *const marked[3] = {marks[0], marks[1], marks[2]};
     for (unsigned k = 0; k < operand_count; k++) {
         if (!scalar[k])
             continue;
-        load(bulk, &numbers[k][0], operands[k], 1);
+        dti_bulk_load(bulk, &numbers[k][0], operands[k], 1);
         for (size_t i = 1; i < TILE; i++)
             numbers[k][i] = numbers[k][0];
+        if (bulk->marks) {
+            load_marks(bulk, k, marks[k], 0, 1);
+            memset(marks[k], marks[k][0], TILE);
+        }
     }
     for (size_t at = 0; at < count && !dti_interrupted(); at += TILE) {
         const size_t n = count - at < TILE ? count - at : TILE;
         const struct dti_arith_tile tile = {op, numbers[0], numbers[1], numbers[2], n};
         for (unsigned k = 0; k < operand_count; k++) {
-            if (!scalar[k])
-                load(bulk, numbers[k], (const unsigned char *)operands[k] + at * bulk->code_bytes,
-                     n);
+            if (scalar[k])
+                continue;
+            dti_bulk_load(bulk, numbers[k],
+                          (const unsigned char *)operands[k] + at * bulk->code_bytes, n);
+            if (bulk->marks)
+                load_marks(bulk, k, marks[k], at, n);
         }
         compute_tile(bulk, &tile, at, 1, bytes_at(ret, bulk, at), results);
+        if (bulk->marks)
+            mark_tile(bulk, &tile, results, marked, at, 1, bulk->marks->ret + at);
     }
 }
 
 static bool new_plan(struct dti_plan **ret, const struct dti_format *src,
-                     const struct dti_format *dst, enum dti_level level)
+                     const struct dti_format *dst, const struct dti_policy *policy,
+                     enum dti_level level)
 {
-    const struct dti_request request = {
-        .src = *src, .cast = {.dst = *dst, .policy = {.round = DTI_ROUND_NEAREST_EVEN}}};
+    const struct dti_layout bytes = {.packing = DTI_PACKING_BYTES};
+    const struct dti_request request = {.src = *src,
+                                        .src_layout = bytes,
+                                        .dst_layout = bytes,
+                                        .cast = {.dst = *dst, .policy = *policy},
+                                        .uncounted = true};
     return dti_plan_new(ret, &request, level, NULL) == DTI_OK;
 }
 
@@ -701,12 +820,50 @@ static bool operation_of(enum dti_calc_op op, enum dti_arith_op *ret, unsigned *
     return false;
 }
 
-/* Whether the plans implement these options. Wrapping floats overflow like the native policy. */
-static bool policy_fits(const struct dti_calc_options *options)
+/* Whether arrays of the format hold its codes as casts write them, and the kernels round to it. */
+static bool format_fits(const struct dti_format *format)
 {
-    const enum dti_overflow overflow = options->policy.overflow;
-    return !options->flush && options->policy.round == DTI_ROUND_NEAREST_EVEN &&
-           (overflow == DTI_OVERFLOW_NATIVE || overflow == DTI_OVERFLOW_WRAP);
+    uint64_t code;
+    return format->kind == DTI_KIND_FLOAT && format->man_bits >= 1 &&
+           format->specials != DTI_SPECIALS_SCALE && !dti_format_is_tapered(format) &&
+           (format->width <= 8 || format->width == 16 || format->width == 32) &&
+           dti_format_fits_hub32(format) && dti_code_smallest_normal(format, &code) &&
+           dti_code_smallest_subnormal(format, &code);
+}
+
+/* The fp64 number of a code. */
+static double number_of(const struct dti_format *format, uint64_t code)
+{
+    struct dti_value value;
+    dti_decode(format, code, &value);
+    return dti_fp64_from_value(&value);
+}
+
+static struct dti_arith_target target_of(const struct dti_bulk *bulk)
+{
+    const struct dti_format *const format = bulk->format;
+    const struct dti_value infinity = {.kind = DTI_CLASS_INF};
+    const struct dti_policy *const policy = &bulk->options->policy;
+    struct dti_arith_target ret = {.man_bits = format->man_bits,
+                                   .smallest_normal = dti_fp64_smallest_normal(format),
+                                   .has_nan = dti_format_has_nan(format)};
+    struct dti_value huge;
+    struct dti_outcome outcome;
+    uint64_t code = 0;
+    (void)dti_code_max(format, &code);
+    ret.largest = number_of(format, code);
+    int exponent;
+    (void)frexp(ret.largest, &exponent); /* the largest is below 2^exponent */
+    ret.over = ret.largest + ldexp(1, exponent - 1 - format->man_bits);
+    (void)dti_code_smallest_subnormal(format, &code);
+    ret.large = number_of(format, code) * 0x1.8p52;
+    dti_value_set(&huge, false, 1, 1000);
+    dti_encode(format, &huge, policy, 0, &outcome);
+    ret.overflow = number_of(format, outcome.code);
+    dti_encode(format, &infinity, policy, 0, &outcome);
+    ret.infinity = number_of(format, outcome.code);
+    ret.has_infinity = outcome.flags == 0;
+    return ret;
 }
 
 void dti_bulk_close(struct dti_bulk *bulk)
@@ -714,16 +871,17 @@ void dti_bulk_close(struct dti_bulk *bulk)
     if (!bulk)
         return;
     dti_plan_free(bulk->to_fp32);
-    dti_plan_free(bulk->from_fp64);
+    dti_plan_free(bulk->from_fp32);
     dti_free(bulk);
 }
 
 struct dti_bulk *dti_bulk_open(const struct dti_format *format,
                                const struct dti_calc_options *options)
 {
-    const bool known = format->id == DTI_FP32 || format->id == DTI_FP16 || format->id == DTI_BF16;
+    const struct dti_policy exact = {.round = DTI_ROUND_NEAREST_EVEN};
+    const struct dti_format *const fp32 = dti_format_get(DTI_FP32);
     enum dti_level level;
-    if (!known || !policy_fits(options) ||
+    if (!format_fits(format) || options->flush || options->policy.round != DTI_ROUND_NEAREST_EVEN ||
         dti_level_choose(dti_environment("DTINFO_CPU"), &level, NULL) != DTI_OK)
         return NULL;
     struct dti_bulk *const bulk = dti_calloc(1, sizeof *bulk);
@@ -731,11 +889,11 @@ struct dti_bulk *dti_bulk_open(const struct dti_format *format,
         return NULL;
     bulk->format = format;
     bulk->options = options;
-    bulk->code_bytes = format->id == DTI_FP32 ? 4 : 2;
+    bulk->code_bytes = dti_calc_code_bytes(format);
     bulk->kernel = dti_arith_kernel_find(level);
-    bulk->smallest_normal = (float)dti_fp64_smallest_normal(format);
-    if (bulk->kernel && new_plan(&bulk->to_fp32, format, dti_format_get(DTI_FP32), level) &&
-        new_plan(&bulk->from_fp64, dti_format_get(DTI_FP64), format, level))
+    bulk->target = target_of(bulk);
+    if (bulk->kernel && new_plan(&bulk->to_fp32, format, fp32, &exact, level) &&
+        new_plan(&bulk->from_fp32, fp32, format, &options->policy, level))
         return bulk;
     dti_bulk_close(bulk);
     return NULL;
@@ -743,7 +901,7 @@ struct dti_bulk *dti_bulk_open(const struct dti_format *format,
 
 bool dti_bulk_compute(struct dti_bulk *bulk, enum dti_calc_op op, void *ret,
                       const void *const operands[], const bool scalar[], size_t count,
-                      struct dti_calc_bulk_counts *counts)
+                      const struct dti_calc_bulk_marks *marks, struct dti_calc_bulk_counts *counts)
 {
     const bool reduces = op == DTI_CALC_SUM || op == DTI_CALC_DOT;
     struct dti_calc_bulk_counts found = {.inexact = 0};
@@ -753,6 +911,7 @@ bool dti_bulk_compute(struct dti_bulk *bulk, enum dti_calc_op op, void *ret,
     if (count == 0 || (!reduces && !operation_of(op, &arith, &operand_count)))
         return false;
     bulk->counts = &found;
+    bulk->marks = marks;
     if (reduces)
         done = reduce_list(bulk, op == DTI_CALC_DOT, operands[0],
                            op == DTI_CALC_DOT ? operands[1] : NULL, count, ret);
@@ -768,7 +927,8 @@ bool dti_calc_bulk(enum dti_calc_op op, const struct dti_format *format,
                    const bool scalar[], size_t count, struct dti_calc_bulk_counts *counts)
 {
     struct dti_bulk *const bulk = dti_bulk_open(format, options);
-    const bool done = bulk && dti_bulk_compute(bulk, op, ret, operands, scalar, count, counts);
+    const bool done =
+        bulk && dti_bulk_compute(bulk, op, ret, operands, scalar, count, NULL, counts);
     dti_bulk_close(bulk);
     return done;
 }

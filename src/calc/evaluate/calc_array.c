@@ -9,6 +9,7 @@
 #include "core/number/spell.h"
 #include "util/checked.h"
 #include "util/run/allocate.h"
+#include "util/run/pages.h"
 
 unsigned dti_calc_code_bytes(const struct dti_format *format)
 {
@@ -44,6 +45,14 @@ void dti_calc_put(struct dti_calc_array *array, size_t index, uint64_t code)
     default:
         ((uint64_t *)array->codes)[index] = code;
     }
+}
+
+void *dti_calc_codes_new(const struct dti_format *format, size_t count)
+{
+    uint64_t bytes;
+    if (!dti_mul_u64(count, dti_calc_code_bytes(format), &bytes) || bytes > SIZE_MAX)
+        return NULL;
+    return bytes < DTI_HUGE_PAGE ? dti_malloc((size_t)bytes) : dti_pages_alloc((size_t)bytes, true);
 }
 
 void dti_calc_array_free(struct dti_calc_array *array)
@@ -106,7 +115,7 @@ enum dti_status dti_calc_array_new(struct dti_calc_engine *engine, const struct 
     *ret = (struct dti_calc_array){.format = *format, .rank = rank, .count = (size_t)count};
     if (rank > 0)
         memcpy(ret->shape, shape, rank * sizeof *shape);
-    ret->codes = dti_malloc(count ? (size_t)count * width : 1);
+    ret->codes = dti_calc_codes_new(format, ret->count);
     if (ret->codes)
         return DTI_OK;
     engine->elements -= count;

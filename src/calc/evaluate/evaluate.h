@@ -139,8 +139,9 @@ enum dti_status dti_calc_generate(struct dti_calc_engine *engine, size_t node);
 /* truth_walk.c: the true values of the result; call it after dti_multi_load() succeeded. */
 enum dti_status dti_calc_walk_truth(struct dti_calc_engine *engine);
 
-/* normal.c: 64 random bits for element `index` of a generator, from streams that no rounding
- * uses. */
+/* normal.c: the stream of a generator's random words, which no rounding uses; and 64 random bits
+ * for its element `index`. */
+uint32_t dti_generate_stream(size_t generator);
 uint64_t dti_generate_bits(uint64_t seed, size_t generator, uint64_t index);
 
 /* Element `index` of a standard normal list: the Box-Muller transform of the generator's random

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Faster ways to the same results, for long lists: dti_bulk_compute() for plain operations,
+ * Faster ways to the same results: dti_bulk_compute() for plain operations,
  * dti_function_quick() for functions, and a cache of results per code for dtypes with few codes.
  * The first element that went wrong is recomputed by the exact path, because only that has the
  * details.
@@ -14,6 +14,7 @@
 
 #include "calc/truth/truth.h"
 #include "util/run/allocate.h"
+#include "util/run/mathematics.h"
 
 /* Functions use the C library's fp64 result and an error margin. The library is assumed to be
  * accurate to MARGIN units in the last place for the arguments it gets: glibc, musl and the BSD
@@ -40,31 +41,43 @@ static bool may_be_exact(enum dti_calc_op op, double x)
     }
 }
 
-static double (*const functions[DTI_CALC_OP_COUNT])(double x) = {
-    [DTI_CALC_EXP] = exp,   [DTI_CALC_EXP2] = exp2, [DTI_CALC_EXPM1] = expm1,
-    [DTI_CALC_LOG] = log,   [DTI_CALC_LOG2] = log2, [DTI_CALC_LOG1P] = log1p,
-    [DTI_CALC_SIN] = sin,   [DTI_CALC_COS] = cos,   [DTI_CALC_TAN] = tan,
-    [DTI_CALC_TANH] = tanh, [DTI_CALC_ERF] = erf,
-};
+typedef double function_fn(double x);
+
+static function_fn *function_of(const struct dti_mathematics *library, enum dti_calc_op op)
+{
+    function_fn *const functions[] = {
+        [DTI_CALC_EXP] = library->exp,     [DTI_CALC_EXP2] = library->exp2,
+        [DTI_CALC_EXPM1] = library->expm1, [DTI_CALC_LOG] = library->log,
+        [DTI_CALC_LOG2] = library->log2,   [DTI_CALC_LOG1P] = library->log1p,
+        [DTI_CALC_SIN] = library->sin,     [DTI_CALC_COS] = library->cos,
+        [DTI_CALC_TAN] = library->tan,     [DTI_CALC_TANH] = library->tanh,
+        [DTI_CALC_ERF] = library->erf,
+    };
+    return (size_t)op < sizeof functions / sizeof *functions ? functions[op] : NULL;
+}
 
 /* NAN if the library cannot be used. */
 static double approximate(enum dti_calc_op op, double x)
 {
+    const struct dti_mathematics *library;
+    if (dti_mathematics_get(&library, NULL) != DTI_OK)
+        return NAN;
+    function_fn *const function = function_of(library, op);
     switch (op) {
     case DTI_CALC_RSQRT:
         return 1 / sqrt(x);
     case DTI_CALC_SIGMOID:
-        return 1 / (1 + exp(-x));
+        return 1 / (1 + library->exp(-x));
     case DTI_CALC_SILU:
-        return x / (1 + exp(-x));
+        return x / (1 + library->exp(-x));
     case DTI_CALC_GELU: /* further left, the rounding of erfc's argument has too much weight */
-        return x > -4 ? x * erfc(x * -0x1.6a09e667f3bcdp-1) / 2 : NAN;
+        return x > -4 ? x * library->erfc(x * -0x1.6a09e667f3bcdp-1) / 2 : NAN;
     case DTI_CALC_SIN:
     case DTI_CALC_COS:
     case DTI_CALC_TAN:
-        return fabs(x) < 0x1p20 ? functions[op](x) : NAN;
+        return fabs(x) < 0x1p20 ? function(x) : NAN;
     default:
-        return functions[op] ? functions[op](x) : NAN;
+        return function ? function(x) : NAN;
     }
 }
 
@@ -95,6 +108,7 @@ enum {
     FUNCTIONS_LEAST = 1024, /* shorter lists keep all bits of each step's exact result */
     KNOWN_LEAST = 4096,
     ROW_LEAST = 16,
+    WORTH_LEAST = 1024,
     KNOWN_BITS = 16, /* maximum code width */
     KNOWN = 1 << 30,
     KNOWN_INEXACT = 1 << 29,
@@ -106,6 +120,40 @@ bool dti_calc_is_long(size_t count)
     return count > DTI_CALC_TRUTH_MAX;
 }
 
+bool dti_calc_is_worth(uint64_t count)
+{
+    return count >= WORTH_LEAST;
+}
+
+const uint8_t *dti_calc_marks_from(const struct dti_calc_slot *slot, size_t first, bool *ret_all)
+{
+    *ret_all = slot->rounded && !slot->marks;
+    return slot->rounded && slot->marks ? slot->marks + first : NULL;
+}
+
+bool dti_calc_has_marks(const struct dti_calc_slot *slot, size_t first, size_t count)
+{
+    return slot->rounded && (!slot->marks || memchr(slot->marks + first, 1, count));
+}
+
+void dti_calc_marks_take(struct dti_calc_slot *slot, uint8_t *marks)
+{
+    slot->rounded = memchr(marks, 1, slot->array.count) != NULL;
+    slot->marks = slot->rounded ? marks : NULL;
+    if (!slot->rounded)
+        dti_free(marks);
+}
+
+/* The flags of a number that overflows, but INEXACT. */
+static unsigned overflow_flags(const struct dti_calc_recorder *recorder)
+{
+    struct dti_value huge;
+    struct dti_outcome outcome;
+    dti_value_set(&huge, false, 1, DTI_EXPONENT_LIMIT - 1);
+    dti_encode(&recorder->format, &huge, &recorder->policy, 0, &outcome);
+    return outcome.flags & ~(unsigned)DTI_FLAG_INEXACT;
+}
+
 void dti_calc_add_counts(struct dti_calc_recorder *recorder,
                          const struct dti_calc_bulk_counts *counts, uint64_t operations)
 {
@@ -114,7 +162,11 @@ void dti_calc_add_counts(struct dti_calc_recorder *recorder,
     recorder->step.inexact += counts->inexact;
     recorder->operations += operations;
     recorder->flags |= counts->inexact ? DTI_FLAG_INEXACT : 0;
-    recorder->flags |= counts->events[DTI_CALC_OVERFLOW] ? DTI_FLAG_OVERFLOW : 0;
+    recorder->flags |= counts->events[DTI_CALC_OVERFLOW] ? overflow_flags(recorder) : 0;
+    if (counts->events[DTI_CALC_DIVIDE_BY_ZERO] && !dti_format_has_inf(&recorder->format))
+        recorder->flags |= overflow_flags(recorder);
+    if (counts->events[DTI_CALC_NAN] && !dti_format_has_nan(&recorder->format))
+        recorder->flags |= DTI_FLAG_INVALID | DTI_FLAG_NO_NAN;
     recorder->flags |= counts->events[DTI_CALC_TO_ZERO] || counts->events[DTI_CALC_SUBNORMAL]
                            ? DTI_FLAG_UNDERFLOW
                            : 0;
@@ -159,50 +211,84 @@ static void add_part(struct dti_calc_bulk_counts *counts, const struct dti_calc_
     counts->inexact += part->inexact;
 }
 
+/* An elementwise operation while it is computed, row by row if operands are broadcast. */
+struct rows {
+    struct dti_bulk *bulk;
+    enum dti_calc_op op;
+    const size_t *operands;
+    unsigned count;
+    size_t length; /* of a row */
+    bool selects;
+    uint8_t *marks; /* of the result; NULL: not kept */
+};
+
+static bool compute_rows(const struct rows *r, struct dti_calc_engine *engine,
+                         struct dti_calc_slot *slot, struct dti_calc_bulk_counts *counts)
+{
+    const size_t width = dti_calc_code_bytes(&slot->array.format);
+    struct dti_calc_bulk_marks marks = {.selects = r->selects};
+    struct dti_calc_walk walk;
+    bool scalar[3];
+    dti_calc_walk_begin(&walk, engine, r->operands, r->count, slot->array.rank, slot->array.shape);
+    for (unsigned i = 0; i < r->count; i++)
+        scalar[i] = r->length == slot->array.count ? engine->slots[r->operands[i]].array.count == 1
+                                                   : walk.stride[i][walk.rank - 1] == 0;
+    *counts = (struct dti_calc_bulk_counts){.inexact = 0};
+    for (size_t done = 0; done < slot->array.count; done += r->length) {
+        struct dti_calc_bulk_counts part;
+        const void *codes[3];
+        dti_calc_walk_to(&walk, done);
+        for (unsigned i = 0; i < r->count; i++) {
+            const struct dti_calc_slot *const from = &engine->slots[r->operands[i]];
+            codes[i] = (const char *)from->array.codes + walk.offset[i] * width;
+            marks.operand[i] = dti_calc_marks_from(from, walk.offset[i], &marks.all[i]);
+        }
+        marks.ret = r->marks ? r->marks + done : NULL;
+        if (!dti_bulk_compute(r->bulk, r->op, (char *)slot->array.codes + done * width, codes,
+                              scalar, r->length, r->marks ? &marks : NULL,
+                              &part)) /* operation not supported */
+            return false;
+        add_part(counts, &part, done);
+    }
+    return true;
+}
+
 bool dti_calc_fast_path(struct dti_calc_recorder *recorder, enum dti_calc_op op,
                         const size_t *operands, unsigned count, struct dti_calc_slot *slot,
                         struct dti_calc_bulk_counts *counts)
 {
     struct dti_calc_engine *const engine = recorder->engine;
-    const size_t width = dti_calc_code_bytes(&recorder->format);
-    size_t length = slot->array.count; /* elements computed at once: all, or a row */
-    struct dti_calc_walk walk;
-    bool scalar[3];
-    if (!dti_calc_is_long(slot->array.count))
+    struct rows rows = {.op = op,
+                        .operands = operands,
+                        .count = count,
+                        .length = slot->array.count,
+                        .selects = recorder->selects};
+    if (!recorder->is_long && (recorder->finds_worst || !dti_calc_is_worth(slot->array.count)))
         return false;
     for (unsigned i = 0; i < count; i++) {
         const struct dti_calc_array *const array = &engine->slots[operands[i]].array;
         if (!dti_calc_same_format(&array->format, &recorder->format))
             return false;
         if (array->count != 1 && array->count != slot->array.count)
-            length = (size_t)slot->array.shape[slot->array.rank - 1];
+            rows.length = (size_t)slot->array.shape[slot->array.rank - 1];
     }
-    struct dti_bulk *const bulk = dti_calc_bulk_of(engine, &recorder->format);
-    if (!bulk || length < ROW_LEAST)
+    rows.bulk = dti_calc_bulk_of(engine, &recorder->format);
+    if (!rows.bulk || rows.length < ROW_LEAST)
         return false;
-    dti_calc_walk_begin(&walk, engine, operands, count, slot->array.rank, slot->array.shape);
-    *counts = (struct dti_calc_bulk_counts){.inexact = 0};
-    slot->rounded = false;
-    for (unsigned i = 0; i < count; i++) {
-        const struct dti_calc_slot *const from = &engine->slots[operands[i]];
-        scalar[i] = length == slot->array.count ? from->array.count == 1
-                                                : walk.stride[i][walk.rank - 1] == 0;
-        slot->rounded |= from->rounded;
-    }
-    for (size_t done = 0; done < slot->array.count; done += length) {
-        struct dti_calc_bulk_counts part;
-        const void *codes[3];
-        dti_calc_walk_to(&walk, done);
-        for (unsigned i = 0; i < count; i++)
-            codes[i] =
-                (const char *)engine->slots[operands[i]].array.codes + walk.offset[i] * width;
-        if (!dti_bulk_compute(bulk, op, (char *)slot->array.codes + done * width, codes, scalar,
-                              length, &part)) /* operation not supported */
-            return false;
-        add_part(counts, &part, done);
+    if (!recorder->is_long && !(rows.marks = dti_calloc(slot->array.count, 1)))
+        return false;
+    if (!compute_rows(&rows, engine, slot, counts)) {
+        dti_free(rows.marks);
+        return false;
     }
     dti_calc_add_counts(recorder, counts, slot->array.count);
-    slot->rounded |= counts->inexact > 0;
+    if (rows.marks) {
+        dti_calc_marks_take(slot, rows.marks);
+        return true;
+    }
+    slot->rounded = counts->inexact > 0;
+    for (unsigned i = 0; i < count; i++)
+        slot->rounded |= engine->slots[operands[i]].rounded;
     return true;
 }
 

@@ -7,8 +7,19 @@
 #include "calc/evaluate/bulk.h"
 #include "calc/evaluate/evaluate.h"
 
-/* Whether a list is long. Long lists keep no marks, so the fast path loses nothing. */
+/* Whether a list is long: it keeps no marks. */
 bool dti_calc_is_long(size_t count);
+
+/* Whether so many operations take longer than finding their kernels. */
+bool dti_calc_is_worth(uint64_t count);
+
+/* The marks of an operand from an element on: NULL if all or none are marked, as *ret_all says. */
+const uint8_t *dti_calc_marks_from(const struct dti_calc_slot *slot, size_t first, bool *ret_all);
+/* Whether some of `count` elements are marked. */
+bool dti_calc_has_marks(const struct dti_calc_slot *slot, size_t first, size_t count);
+/* Takes over marks, a 1 or a 0 for each element, as those of a new slot; frees them if there are
+ * no ones. */
+void dti_calc_marks_take(struct dti_calc_slot *slot, uint8_t *marks);
 
 /* Adds the counts of dti_bulk_compute() to a step, and the first element where something went
  * wrong, if there was none yet. */

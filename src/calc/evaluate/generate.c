@@ -5,6 +5,7 @@
  * each; all others use big integers. In rand and randn each element is a function of the seed,
  * the position of the generator in the expression, and the index, so every machine makes the
  * same list. Lengths are literals, because a dtype may not be able to represent them. */
+#include "calc/evaluate/cast_tiles.h"
 #include "calc/evaluate/evaluate.h"
 
 #include <string.h>
@@ -408,6 +409,27 @@ static void uniform(struct dti_value *ret, uint64_t bits, const struct dti_forma
     dti_value_set(ret, false, bits >> cut << cut, -64);
 }
 
+/* The elements of rand, a tile at a time. False if there are no kernels for it. */
+static bool fill_uniform(struct dti_calc_recorder *recorder, size_t generator,
+                         struct dti_calc_slot *slot)
+{
+    const unsigned precision = recorder->format.man_bits + 1u;
+    const size_t count = slot->array.count;
+    struct dti_cast_tiles tiles;
+    if (precision > 53 || !dti_format_is_float(&recorder->format) ||
+        !dti_cast_tiles_open(&tiles, recorder, dti_format_get(DTI_FP64), count))
+        return false;
+    for (size_t at = 0; at < count && !dti_interrupted(); at += DTI_CAST_TILE) {
+        const size_t n = count - at < DTI_CAST_TILE ? count - at : DTI_CAST_TILE;
+        double numbers[DTI_CAST_TILE];
+        tiles.kernel->uniform(numbers, n, recorder->policy.seed, dti_generate_stream(generator), at,
+                              64 - precision);
+        dti_cast_tiles_run(&tiles, numbers, n, at, slot, false);
+    }
+    dti_cast_tiles_close(&tiles);
+    return true;
+}
+
 /* rand and randn. */
 static enum dti_status random_list(struct dti_calc_engine *engine, size_t node)
 {
@@ -430,6 +452,8 @@ static enum dti_status random_list(struct dti_calc_engine *engine, size_t node)
     dti_calc_step_begin(&recorder, engine, node, dti_calc_op_get(n->op)->name, format);
     if (n->op == DTI_CALC_RAND)
         recorder.policy.round = DTI_ROUND_ZERO;
+    if (n->op == DTI_CALC_RAND && fill_uniform(&recorder, generator, slot))
+        return dti_calc_step_end(&recorder, &slot->array);
     for (size_t i = 0; i < slot->array.count && !dti_calc_given_up(i); i++) {
         e.index = i;
         if (n->op == DTI_CALC_RAND)

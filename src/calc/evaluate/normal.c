@@ -185,9 +185,14 @@ static void cosine(struct dti_value *ret, uint64_t v)
 /* Streams separate from those of roundings, which count up from 0. */
 static const uint32_t first_stream = UINT32_C(0x80000000);
 
+uint32_t dti_generate_stream(size_t generator)
+{
+    return first_stream + (uint32_t)generator;
+}
+
 uint64_t dti_generate_bits(uint64_t seed, size_t generator, uint64_t index)
 {
-    const uint32_t stream = first_stream + (uint32_t)generator;
+    const uint32_t stream = dti_generate_stream(generator);
     return (uint64_t)dti_random_bits(seed, stream, 2 * index) << 32 |
            dti_random_bits(seed, stream, 2 * index + 1);
 }

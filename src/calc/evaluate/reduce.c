@@ -3,7 +3,7 @@
  * Reductions of lists to one number: sums, products, dot products in the requested order,
  * extremes, counts; and matrix products, one dot product per element. Each operation is rounded
  * once. With --accumulate they compute in that dtype, followed by a cast as a separate step.
- * Long lists use dti_bulk_compute(). */
+ * Unless there is little to do, dti_bulk_compute() does it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +25,7 @@ struct reducer {
     enum dti_calc_op op;                /* SUM, PROD, DOT, or an extreme */
     enum dti_calc_op combiner;          /* combines two partial results */
     struct strided_list a, b;
+    bool worth;                   /* there are enough operations for dti_bulk_compute() */
     bool fma, converts;           /* converts: the operands have a different format */
     struct dti_calc_slot wide[2]; /* or had: these are copies in the format of the computation */
 };
@@ -186,12 +187,13 @@ static struct partial_result add_range(struct reducer *r, size_t first, size_t c
     return sequential(r, first, count);
 }
 
-enum { LENGTH_LEAST = 16 }; /* minimum row length in a long array */
+enum { LENGTH_LEAST = 16 }; /* minimum row length */
 
-/* Tries the bulk path; *ret is the sum. */
+/* Tries the bulk path; *ret is the sum. With marks, unless the list is long. */
 static bool bulk_range(const struct reducer *r, size_t first, size_t count, uint64_t *ret,
                        struct dti_calc_bulk_counts *counts)
 {
+    struct dti_calc_bulk_marks marks = {.ret = NULL};
     const struct dti_format *const format = &r->recorder->format;
     const size_t width = dti_calc_code_bytes(format);
     const struct strided_list *const lists[2] = {&r->a, &r->b};
@@ -200,10 +202,14 @@ static bool bulk_range(const struct reducer *r, size_t first, size_t count, uint
     struct dti_calc_array sum = {.format = *format};
     uint64_t room = 0;
     sum.codes = &room;
-    for (size_t i = 0; i < (r->op == DTI_CALC_DOT ? 2 : 1); i++)
-        operands[i] = (const char *)lists[i]->slot->array.codes + (lists[i]->first + first) * width;
+    for (size_t i = 0; i < (r->op == DTI_CALC_DOT ? 2 : 1); i++) {
+        const size_t at = lists[i]->first + first;
+        operands[i] = (const char *)lists[i]->slot->array.codes + at * width;
+        marks.operand[i] = dti_calc_marks_from(lists[i]->slot, at, &marks.all[i]);
+    }
     struct dti_bulk *const bulk = dti_calc_bulk_of(r->recorder->engine, format);
-    if (!bulk || !dti_bulk_compute(bulk, r->op, &room, operands, scalar, count, counts))
+    if (!bulk || !dti_bulk_compute(bulk, r->op, &room, operands, scalar, count,
+                                   r->recorder->is_long ? NULL : &marks, counts))
         return false;
     *ret = dti_calc_code(&sum, 0);
     return true;
@@ -268,12 +274,15 @@ static void find_first(struct reducer *r, size_t count, size_t index)
     struct dti_calc_recorder again = *recorder;
     struct reducer replay = *r;
     size_t left, left_count, right_count;
+    const struct dti_calc_options *const options = recorder->engine->options;
+    const bool starts = index == 0 || /* a block, whose first product is rounded */
+                        (options->order == DTI_CALC_BLOCKED && index % options->block == 0);
     replay.recorder = &again;
-    if (r->op == DTI_CALC_DOT && (!r->fma || index == 0))
+    if (r->op == DTI_CALC_DOT && (!r->fma || starts))
         (void)term(&replay, index);
     if (!again.has_first && find_addition(r, count, index, &left, &left_count, &right_count)) {
         const struct partial_result a = sum_of(r, left, left_count);
-        if (r->fma && right_count == 1)
+        if (r->fma && !starts)
             (void)fused(&replay, &a, index);
         else {
             const struct partial_result b = sum_of(r, index, right_count);
@@ -284,25 +293,48 @@ static void find_first(struct reducer *r, size_t count, size_t index)
     recorder->first = again.first;
 }
 
+/* Records the first event of all `count` elements, by doing everything again one by one. */
+static void replay_all(const struct reducer *r, size_t count)
+{
+    struct dti_calc_recorder again = *r->recorder;
+    struct reducer replay = *r;
+    replay.recorder = &again;
+    (void)add_range(&replay, 0, count);
+    r->recorder->has_first = again.has_first;
+    r->recorder->first = again.first;
+}
+
+/* Roundings of a sum or dot product of `count` terms, at least 1. With --fma the first product of
+ * each block is rounded. */
+static uint64_t operations_of(const struct reducer *r, size_t count)
+{
+    const struct dti_calc_options *const options = r->recorder->engine->options;
+    const uint64_t blocks =
+        options->order == DTI_CALC_BLOCKED ? 1 + (count - 1) / options->block : 1;
+    const uint64_t sums = (count - 1) * (options->order == DTI_CALC_KAHAN ? 4 : 1);
+    return sums + (r->op != DTI_CALC_DOT ? 0 : r->fma ? blocks : count);
+}
+
 /* Reduces all `count` elements, by dti_bulk_compute() if there are many. */
 static struct partial_result add_list(struct reducer *r, size_t count)
 {
-    const enum dti_calc_order order = r->recorder->engine->options->order;
     struct dti_calc_bulk_counts counts;
     uint64_t code;
     size_t element;
-    if (r->converts || !dti_calc_is_long(r->a.slot->array.count) || count < LENGTH_LEAST ||
-        r->a.step != 1 || r->b.step != 1 || !bulk_range(r, 0, count, &code, &counts))
+    if (r->converts || !r->worth || count < LENGTH_LEAST || r->a.step != 1 || r->b.step != 1 ||
+        !bulk_range(r, 0, count, &code, &counts))
         return add_range(r, 0, count);
-    const uint64_t sums = (count - 1) * (order == DTI_CALC_KAHAN ? 4 : 1);
-    dti_calc_add_counts(r->recorder, &counts,
-                        sums + (r->op != DTI_CALC_DOT ? 0
-                                : r->fma              ? 1
-                                                      : count));
-    if (dti_calc_first_wrong(r->recorder, &counts, &element))
-        find_first(r, count, element);
+    dti_calc_add_counts(r->recorder, &counts, operations_of(r, count));
+    const bool in_order = r->recorder->engine->options->order == DTI_CALC_SEQUENTIAL;
+    if (dti_calc_first_wrong(r->recorder, &counts, &element)) {
+        if (in_order || r->recorder->is_long)
+            find_first(r, count, element);
+        else
+            replay_all(r, count);
+    }
     struct partial_result ret = partial_of(r, code);
-    ret.rounded = counts.inexact > 0 || r->a.slot->rounded || (r->b.slot && r->b.slot->rounded);
+    ret.rounded = counts.inexact > 0 || dti_calc_has_marks(r->a.slot, r->a.first, count) ||
+                  (r->b.slot && dti_calc_has_marks(r->b.slot, r->b.first, count));
     return ret;
 }
 
@@ -313,8 +345,8 @@ static bool fits_fp32(const struct dti_format *format)
            format->bias <= 127 && format->specials != DTI_SPECIALS_SCALE;
 }
 
-/* Converts a long list to another format, if that is fp32 and changes no number; otherwise
- * returns no codes. */
+/* Converts a list to another format, if that is fp32 and changes no number; otherwise returns no
+ * codes. The marks stay those of the list. */
 static enum dti_status widen(struct dti_calc_engine *engine, const struct dti_calc_slot *from,
                              const struct dti_format *format, struct dti_calc_slot *ret)
 {
@@ -324,9 +356,8 @@ static enum dti_status widen(struct dti_calc_engine *engine, const struct dti_ca
         .src_layout = {.packing = DTI_PACKING_BYTES}};
     struct dti_plan *plan;
     enum dti_level level;
-    *ret = (struct dti_calc_slot){.rounded = from->rounded};
-    if (!dti_calc_is_long(from->array.count) || format->id != DTI_FP32 || engine->options->flush ||
-        !fits_fp32(&from->array.format) ||
+    *ret = (struct dti_calc_slot){.rounded = from->rounded, .marks = from->marks};
+    if (format->id != DTI_FP32 || engine->options->flush || !fits_fp32(&from->array.format) ||
         dti_level_choose(dti_environment("DTINFO_CPU"), &level, NULL) != DTI_OK)
         return DTI_OK;
     enum dti_status status =
@@ -396,19 +427,20 @@ static void free_operands(struct reducer *r)
         dti_calc_array_drop(r->recorder->engine, &r->wide[i].array);
 }
 
-/* Sets the operands, which the caller frees; long lists are converted to the format of the
- * computation. */
+/* Sets the operands, which the caller frees; unless there is little to do, they are converted to
+ * the format of the computation. */
 static enum dti_status set_operands(struct reducer *r, const struct dti_calc_slot *a,
-                                    const struct dti_calc_slot *b)
+                                    const struct dti_calc_slot *b, uint64_t operations)
 {
     const struct dti_calc_slot *const given[2] = {a, b};
     struct strided_list *const lists[2] = {&r->a, &r->b};
     struct dti_calc_engine *const engine = r->recorder->engine;
     r->recorder->is_long = dti_calc_is_long(a->array.count);
+    r->worth = dti_calc_is_worth(operations);
     r->converts = !dti_calc_same_format(&a->array.format, &r->recorder->format);
     for (size_t i = 0; i < 2; i++) {
         lists[i]->slot = given[i];
-        if (!given[i] || !r->converts)
+        if (!given[i] || !r->converts || !r->worth)
             continue;
         const enum dti_status status = widen(engine, given[i], &r->recorder->format, &r->wide[i]);
         if (status != DTI_OK) {
@@ -493,7 +525,7 @@ enum dti_status dti_calc_reduce(struct dti_calc_engine *engine, size_t node)
         return status;
     dti_calc_step_begin(&recorder, engine, node, dti_calc_op_get(n->op)->name, format);
     begin(&r, &recorder, n->op == DTI_CALC_ROW_SUM ? DTI_CALC_SUM : n->op);
-    if (!extremes && !counts && (status = set_operands(&r, a, b)) != DTI_OK)
+    if (!extremes && !counts && (status = set_operands(&r, a, b, a->array.count)) != DTI_OK)
         return status;
     r.a.slot = extremes || counts ? a : r.a.slot;
     for (size_t row = 0; row < slot->array.count; row++) {
@@ -525,6 +557,76 @@ static enum dti_status turn(struct dti_calc_engine *engine, const struct dti_cal
     return status;
 }
 
+/* The sizes of a product of matrices. */
+struct sizes {
+    size_t rows, length, columns;
+};
+
+/* Computes all sums side by side, if that is possible. */
+static bool multiply_at_once(struct reducer *r, const struct sizes *sizes,
+                             struct dti_calc_slot *slot)
+{
+    const struct dti_calc_slot *const a = r->a.slot, *const b = r->b.slot;
+    struct dti_bulk *const bulk = dti_calc_bulk_of(r->recorder->engine, &r->recorder->format);
+    struct dti_calc_bulk_counts counts;
+    size_t element;
+    struct dti_bulk_product product = {.a = a->array.codes,
+                                       .b = b->array.codes,
+                                       .rows = sizes->rows,
+                                       .length = sizes->length,
+                                       .columns = sizes->columns,
+                                       .ret = slot->array.codes};
+    if (!bulk || r->converts || !r->worth || sizes->columns < LENGTH_LEAST || sizes->length == 0)
+        return false;
+    product.a_marks = dti_calc_marks_from(a, 0, &product.a_all);
+    product.b_marks = dti_calc_marks_from(b, 0, &product.b_all);
+    const bool marks = !dti_calc_is_long(slot->array.count) || !r->recorder->is_long;
+    if (marks && !(product.ret_marks = dti_calloc(slot->array.count, 1)))
+        return false;
+    if (!dti_bulk_multiply(bulk, &product, &counts)) {
+        dti_free(product.ret_marks);
+        return false;
+    }
+    if (r->recorder->is_long)
+        counts.events[DTI_CALC_CANCELLATION] = 0;
+    dti_calc_add_counts(r->recorder, &counts, slot->array.count * operations_of(r, sizes->length));
+    if (dti_calc_first_wrong(r->recorder, &counts, &element)) {
+        r->a.first = element / sizes->columns * sizes->length;
+        r->b = (struct strided_list){b, element % sizes->columns, sizes->columns};
+        replay_all(r, sizes->length);
+    }
+    if (!dti_calc_is_long(slot->array.count)) {
+        dti_calc_marks_take(slot, product.ret_marks);
+        return true;
+    }
+    dti_free(product.ret_marks);
+    slot->rounded = counts.inexact > 0 || a->rounded || b->rounded;
+    return true;
+}
+
+/* Computes one sum after the other. */
+static enum dti_status multiply_each(struct reducer *r, const struct sizes *sizes,
+                                     struct dti_calc_slot *slot)
+{
+    const size_t length = sizes->length, columns = sizes->columns;
+    struct dti_calc_slot turned = {.rounded = false}; /* the transposed matrix */
+    const bool turns = columns > 1 && r->worth && length >= LENGTH_LEAST && !r->converts;
+    const enum dti_status status = turns ? turn(r->recorder->engine, r->b.slot, &turned) : DTI_OK;
+    r->b.slot = turns ? &turned : r->b.slot;
+    for (size_t i = 0; i < sizes->rows && status == DTI_OK; i++) {
+        for (size_t j = 0; j < columns && !dti_interrupted(); j++) {
+            r->a.first = i * length;
+            r->b.first = turns ? j * length : j;
+            r->b.step = turns ? 1 : columns;
+            const struct partial_result partial = add_list(r, length);
+            store(slot, i * columns + j, &partial, r);
+        }
+    }
+    dti_calc_array_drop(r->recorder->engine, &turned.array);
+    dti_free(turned.marks);
+    return status;
+}
+
 enum dti_status dti_calc_multiply_matrices(struct dti_calc_engine *engine, size_t node)
 {
     const struct dti_calc_slot *const a = &engine->slots[dti_calc_child(engine, node, 0)];
@@ -538,36 +640,22 @@ enum dti_status dti_calc_multiply_matrices(struct dti_calc_engine *engine, size_
     if (a_rank < 1 || a_rank > 2 || b_rank < 1 || b_rank > 2 ||
         a->array.shape[a_rank - 1] != b->array.shape[0])
         return mismatch(engine, node);
-    const size_t length = (size_t)b->array.shape[0];
-    const size_t rows = a_rank == 2 ? (size_t)a->array.shape[0] : 1;
-    const size_t columns = b_rank == 2 ? (size_t)b->array.shape[1] : 1;
+    const struct sizes sizes = {.rows = a_rank == 2 ? (size_t)a->array.shape[0] : 1,
+                                .length = (size_t)b->array.shape[0],
+                                .columns = b_rank == 2 ? (size_t)b->array.shape[1] : 1};
     if (a_rank == 2)
-        shape[rank++] = rows;
+        shape[rank++] = sizes.rows;
     if (b_rank == 2)
-        shape[rank++] = columns;
+        shape[rank++] = sizes.columns;
     const struct dti_format *const format = format_of(engine, node);
     enum dti_status status = dti_calc_array_new(engine, format, rank, shape, &slot->array);
     if (status != DTI_OK)
         return status;
     dti_calc_step_begin(&recorder, engine, node, "matmul", format);
     begin(&r, &recorder, DTI_CALC_DOT);
-    struct dti_calc_slot turned = {.rounded = false}; /* the transposed matrix */
-    const bool turns = columns > 1 && dti_calc_is_long(a->array.count + b->array.count);
-    if (turns)
-        status = turn(engine, b, &turned);
-    if (status == DTI_OK)
-        status = set_operands(&r, a, turns ? &turned : b);
-    for (size_t i = 0; i < rows && status == DTI_OK; i++) {
-        for (size_t j = 0; j < columns && !dti_interrupted(); j++) {
-            r.a.first = i * length;
-            r.b.first = turns ? j * length : j;
-            r.b.step = turns ? 1 : columns;
-            const struct partial_result partial = add_list(&r, length);
-            store(slot, i * columns + j, &partial, &r);
-        }
-    }
+    status = set_operands(&r, a, b, slot->array.count * sizes.length);
+    if (status == DTI_OK && !multiply_at_once(&r, &sizes, slot))
+        status = multiply_each(&r, &sizes, slot);
     free_operands(&r);
-    dti_calc_array_drop(engine, &turned.array);
-    dti_free(turned.marks);
     return status == DTI_OK ? end(engine, node, &recorder) : status;
 }

@@ -41,7 +41,7 @@ const char *dti_bench_fixed(char buffer[DTI_TEXT_SIZE], double number, unsigned 
         (void)snprintf(buffer, DTI_TEXT_SIZE, "-");
         return buffer;
     }
-    const uint64_t units = (uint64_t)llround(scaled);
+    const uint64_t below = (uint64_t)scaled, units = below + (scaled - (double)below >= 0.5);
     if (decimals == 0)
         (void)snprintf(buffer, DTI_TEXT_SIZE, "%llu", (unsigned long long)units);
     else

@@ -215,10 +215,12 @@ static void offer_options(const struct completion *c, const struct dti_option *o
         (void)offer(c, "--", options->long_name, options->help);
 }
 
-static void offer_members(const struct completion *c, const struct dti_object *object)
+static void offer_members(const struct completion *c, dti_object_rows *rows)
 {
-    for (size_t i = 0; i < object->count; i++) {
-        const struct dti_member *const member = &object->members[i];
+    struct dti_object object;
+    dti_object_read(&object, rows);
+    for (size_t i = 0; i < object.count; i++) {
+        const struct dti_member *const member = &object.members[i];
         if (member->type == DTI_MEMBERS_OF)
             offer_members(c, member->object);
         else if (member->key)
@@ -230,10 +232,9 @@ static void offer_members(const struct completion *c, const struct dti_object *o
 static void offer_records(const struct completion *c, const char *list, const char *schema)
 {
     const struct dti_document *const document = dti_document_find(schema);
-    const struct dti_member *const member =
-        document ? dti_object_member(document->object, list) : NULL;
-    if (member && member->object)
-        offer_members(c, member->object);
+    struct dti_member member;
+    if (document && dti_object_member(&member, document->object, list) && member.object)
+        offer_members(c, member.object);
 }
 
 static void offer_values(struct completion *c, const struct dti_option *option,

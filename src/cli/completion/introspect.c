@@ -89,7 +89,7 @@ static const struct instruction_set instruction_sets[] = {
 };
 
 struct conversion {
-    const char *instruction, *to, *round, *over, *tiny, *nan, *like;
+    char instruction[24], to[16], round[20], over[12], tiny[12], nan[12], like[24];
 };
 static const struct conversion conversions[] = {
 #define CONVERSION(...) {__VA_ARGS__},

@@ -99,9 +99,8 @@ struct dti_pickle_machine {
 };
 
 struct dti_pickle_opcode {
-    const char *name; /* NULL: undefined opcode */
+    char name[20]; /* "": undefined opcode */
     enum dti_pickle_operand operand;
-    bool (*run)(struct dti_pickle_machine *machine);
     enum dti_pickle_effect scan;
 };
 extern const struct dti_pickle_opcode dti_pickle_opcodes[256]; /* pickle_read.c */

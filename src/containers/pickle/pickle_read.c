@@ -429,21 +429,29 @@ static bool do_protocol(struct dti_pickle_machine *machine)
 
 const struct dti_pickle_opcode dti_pickle_opcodes[256] = {
 #define OPCODE(byte, opcode_name, stored, operation, effect) \
-    [byte] = {.name = opcode_name,                           \
-              .operand = DTI_OPERAND_##stored,               \
-              .run = do_##operation,                         \
-              .scan = DTI_SCAN_##effect},
+    [byte] = {.name = opcode_name, .operand = DTI_OPERAND_##stored, .scan = DTI_SCAN_##effect},
 #include "containers/pickle/pickle_opcodes.def"
 #undef OPCODE
 };
+
+static bool run(struct dti_pickle_machine *machine)
+{
+    switch (machine->code) {
+#define OPCODE(byte, opcode_name, stored, operation, effect) \
+    case byte:                                               \
+        return do_##operation(machine);
+#include "containers/pickle/pickle_opcodes.def"
+#undef OPCODE
+    default:
+        return do_refused(machine);
+    }
+}
 
 static bool step(struct dti_pickle_machine *machine)
 {
     if (!dti_pickle_fetch(machine))
         return false;
-    const struct dti_pickle_opcode *const opcode = &dti_pickle_opcodes[machine->code];
-    return (opcode->run ? opcode->run(machine) : do_refused(machine)) && !machine->refused &&
-           !machine->over;
+    return run(machine) && !machine->refused && !machine->over;
 }
 
 /* Creates the constants in the order of their types, so that value and type are equal; and item 0,

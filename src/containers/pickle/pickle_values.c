@@ -11,8 +11,8 @@
 enum { SEGMENT_HEAD = 2 };
 
 static const struct {
-    const char *name;
-    size_t module_length;
+    char name[60];
+    unsigned char module_length;
     enum dti_pickle_makes makes;
     enum dti_pickle_meaning meaning;
 } globals[] = {

@@ -407,7 +407,7 @@ static void step(struct scan_run *run)
     const struct dti_pickle_opcode *const opcode = &dti_pickle_opcodes[machine->code];
     if (taken)
         run->scanning->opcodes[machine->code]++;
-    if (!taken || (!opcode->name && !refuse_code(machine))) {
+    if (!taken || (opcode->name[0] == '\0' && !refuse_code(machine))) {
         report(run); /* more than what the machine has reported */
         machine->over = true;
         return;

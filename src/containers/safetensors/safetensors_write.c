@@ -181,8 +181,9 @@ static enum dti_status append_header(struct dti_buffer *out, const struct dti_ne
     const uint64_t length = out->length - start - DTI_SAFETENSORS_PREFIX;
     if (length > DTI_SAFETENSORS_HEADER_MAX)
         return dti_fail(reterr, DTI_BAD_INPUT,
-                        "the header would have %" PRIu64 " bytes; safetensors allows %d", length,
-                        (int)DTI_SAFETENSORS_HEADER_MAX);
+                        "the header would have %" PRIu64 " bytes; safetensors allows %d: write a "
+                        "folder with a maximum shard size",
+                        length, (int)DTI_SAFETENSORS_HEADER_MAX);
     dti_little_put((unsigned char *)out->data + start, DTI_SAFETENSORS_PREFIX, length);
     return DTI_OK;
 }

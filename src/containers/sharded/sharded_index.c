@@ -11,7 +11,7 @@
 #include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
-enum { INDEX_MAX = 100 * 1000 * 1000 }; /* bytes, as for a safetensors header */
+enum { INDEX_MAX = 1000 * 1000 * 1000 }; /* bytes: ten times those of a safetensors header */
 
 /* State while one index is read. */
 struct index_reading {
@@ -243,7 +243,7 @@ bool dti_index_read(struct dti_opening *opening, struct dti_shards *ret)
     const uint64_t size = opening->file->input.size;
     if (size > INDEX_MAX)
         return dti_opening_refuse(
-            opening, " has %" PRIu64 " bytes, but an index may have at most 100000000", size);
+            opening, " has %" PRIu64 " bytes, but an index may have at most 1000000000", size);
     char *const text = dti_malloc(size > 0 ? (size_t)size : 1);
     if (!text)
         return dti_opening_no_memory(opening);

@@ -27,11 +27,11 @@ enum kv_config_keeps { GQA, MLA, DSA, GLOBAL };
 enum kv_config_state { NONE, DELTA, MAMBA, MAMBA2, MAMBA2_HEADS, SHORT_CONV };
 
 static const struct kv_rule {
-    const char *type, *source;
+    char type[24], source[76];
     enum kv_config_layers layers;
     enum kv_config_keeps keeps;
     enum kv_config_state state;
-    uint64_t heads, kv_heads, head_dim, window, every, shared;
+    uint32_t heads, kv_heads, head_dim, window, every, shared;
 } rules[] = {
 #define KV_MODEL(type_, layers_, keeps_, state_, heads_, kv_, dim_, window_, every_, shared_, \
                  source_)                                                                     \

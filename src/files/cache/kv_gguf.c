@@ -15,11 +15,11 @@ enum kv_gguf_keeps { GQA, MLA };
 enum kv_gguf_state { NONE, SSM, SHORT_CONV };
 
 static const struct gguf_rule {
-    const char *type;
+    char type[20];
     enum kv_gguf_layers layers;
     enum kv_gguf_keeps keeps;
     enum kv_gguf_state state;
-    uint64_t window, every, stored;
+    uint32_t window, every, stored;
 } rules[] = {
 #define KV_GGUF(type_, layers_, keeps_, state_, window_, every_, stored_) \
     {.type = type_,                                                       \

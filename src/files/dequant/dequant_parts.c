@@ -87,7 +87,12 @@ enum dti_status dti_dequant_tensor_scale(struct dti_file_dequant *dequant,
         dti_dequant_scale_plan(dequant, tensor->format, &tensor->layout);
     if (!plan)
         return dti_no_memory(reterr);
-    enum dti_status status = dti_dequant_read_all(part, raw, (size_t)tensor->bytes, reterr);
+    struct dti_dequant_part place = *part;
+    enum dti_status status =
+        dti_container_data(place.container, place.tensor, &place.input, &place.offset, reterr);
+    if (status == DTI_OK)
+        status = dti_window_copy(&dequant->scales, place.input, raw, (size_t)tensor->bytes,
+                                 place.offset, reterr);
     if (status == DTI_OK)
         status = dti_plan_run(plan, &scale, raw, 1, 0, DTI_STORES_CACHED, NULL, reterr);
     if (status != DTI_OK)

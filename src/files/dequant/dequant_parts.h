@@ -94,9 +94,10 @@ struct dti_file_dequant {
     enum dti_status config_status; /* why it could not be read; read only once */
     struct dti_error config_error;
     struct dti_stripes stripes;
-    bool layout_kept; /* tensors of read-only layouts stay as stored */
-    bool torchao;     /* the file has torchao tensors: dequant_torchao.c */
-    bool comfy_read;  /* dequant_layouts.h: */
+    struct dti_window scales; /* of whole tensors, until the view is made */
+    bool layout_kept;         /* tensors of read-only layouts stay as stored */
+    bool torchao;             /* the file has torchao tensors: dequant_torchao.c */
+    bool comfy_read;          /* dequant_layouts.h: */
     const struct dti_comfy_layers *comfy;
     size_t comfy_count[DTI_COMFY_FORMATS];      /* layers by row of comfy_releases.def */
     struct dti_dequant_ambiguities ambiguities; /* what a view for inspection leaves as stored */

@@ -36,7 +36,17 @@ static enum dti_status read_scales(const struct dti_dequant_tensor *tensor,
     const uint64_t first = dti_dequant_scale_of(&tensor->map, segment->row, segment->column);
     if (tensor->spread)
         return spread_scales(tensor, segment, blocks, scratch, reterr);
-    return dti_dequant_raw_scales(tensor, &tensor->scales, scratch->scales, first, blocks, reterr);
+    return dti_dequant_raw_scales(tensor, &tensor->scales, scratch->view, scratch->scales, first,
+                                  blocks, reterr);
+}
+
+/* Tensors differ in it, so that it is not a part of their method. */
+static struct dti_block_recipe recipe_of(const struct dti_dequant_tensor *tensor)
+{
+    return (struct dti_block_recipe){
+        .format = tensor->block,
+        .tensor_scale = dti_dequant_bits(tensor->tensor_scale),
+        .tensor_divisor = tensor->reciprocal ? 0 : dti_dequant_bits(tensor->tensor_divisor)};
 }
 
 /* Whole blocks along rows, the last of which may be short. The segment starts on a block. */
@@ -58,8 +68,10 @@ static enum dti_status read_whole_blocks(const struct dti_dequant_tensor *tensor
                             &codes, reterr);
     if (status != DTI_OK)
         return status;
-    tensor->method->kernel->run.blocks_back(&tensor->method->block_args, numbers, codes,
-                                            scratch->scales, n);
+    const struct dti_block_recipe recipe = recipe_of(tensor);
+    struct dti_block_args args = tensor->method->block_args;
+    args.recipe = &recipe;
+    tensor->method->kernel->run.blocks_back(&args, numbers, codes, scratch->scales, n);
     return dti_window_done(scratch->view, DTI_OK, reterr);
 }
 
@@ -91,19 +103,17 @@ static enum dti_status dequant_blocks(const struct dti_dequant_tensor *tensor,
 static void dequant_init_blocks(struct dti_dequant_method *ret,
                                 const struct dti_dequant_tensor *tensor)
 {
-    ret->recipe = (struct dti_block_recipe){
-        .format = tensor->block,
-        .tensor_scale = dti_dequant_bits(tensor->tensor_scale),
-        .tensor_divisor = tensor->reciprocal ? 0 : dti_dequant_bits(tensor->tensor_divisor)};
+    const struct dti_block_recipe recipe = recipe_of(tensor);
     const unsigned bits = tensor->order == DTI_BLOCK_BYTES ? 8 : tensor->bits;
     ret->block_args = (struct dti_block_args){
-        .recipe = &ret->recipe,
+        .recipe = &recipe, /* until the kernel is chosen, which depends on its format alone */
         .parts = tensor->parts,
         .order = tensor->order,
         .code_stride = tensor->block->length * bits / 8,
         .scale_stride = dti_format_container(dti_format_get(tensor->block->scale)),
     };
     ret->kernel = dti_quant_find_blocks(true, &ret->block_args, tensor->level);
+    ret->block_args.recipe = NULL;
 }
 
 /* One scale per element, or per group of elements. */
@@ -386,8 +396,6 @@ bool dti_dequant_is_alike(const struct dti_dequant_tensor *one,
            has_each(one) == has_each(other) && dti_dequant_along(one) == dti_dequant_along(other) &&
            has_packed(one) == has_packed(other) && has_biases(one) == has_biases(other) &&
            has_floats(one) == has_floats(other) &&
-           dti_dequant_bits(one->tensor_scale) == dti_dequant_bits(other->tensor_scale) &&
-           dti_dequant_bits(one->tensor_divisor) == dti_dequant_bits(other->tensor_divisor) &&
            memcmp(&one->affine, &other->affine, sizeof one->affine) == 0;
 }
 

@@ -155,14 +155,13 @@ static bool name_fits(const struct dti_dequant_group *group, const struct dti_qu
     return group->free_name || group->packed_name == (suffix[0] != '\0');
 }
 
-/* Whether dtypes, names and the metadata entry fit a row. */
+/* Whether the dtype of scales, names and the metadata entry fit a row with this dtype of codes. */
 static bool row_fits(const struct dti_dequant_group *group, const struct dti_quant_row *row,
                      unsigned width, struct dti_dequant_scheme *ret)
 {
     const struct dti_block_format *const block = row->block;
     const bool tensor_scale = dti_dequant_has(group, DTI_PART_TENSOR_SCALE);
     if (dti_quant_layout_has_state(row->layout) || /* dequant_state.c, dequant_comfy.c */
-        dti_dequant_of(group, DTI_PART_CODES)->format->id != row->codes ||
         !scale_fits(group, row, block) || !(row == pairs || name_fits(group, row)) ||
         (group->bound && row->layout != group->layout) ||
         (tensor_scale && (!block || block->family != DTI_BLOCKS_NV)) || (group->inverse && block))
@@ -392,7 +391,8 @@ enum dti_status dti_dequant_choose(const struct dti_dequant_knowledge *known,
         const unsigned width = i % rows < plain ? 0 : more_widths[i % rows - plain];
         struct dti_dequant_ambiguity ambiguity = {.axis = 0};
         struct dti_dequant_scheme scheme;
-        if (is_apart(group, row) || !row_fits(group, row, width, &scheme))
+        if (row->codes != codes->format->id || is_apart(group, row) ||
+            !row_fits(group, row, width, &scheme))
             continue;
         struct dti_dequant_found trial = empty;
         candidates = true;

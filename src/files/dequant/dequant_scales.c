@@ -97,14 +97,15 @@ static enum dti_status read_tiled(const struct dti_dequant_tensor *tensor, unsig
 }
 
 enum dti_status dti_dequant_raw_scales(const struct dti_dequant_tensor *tensor,
-                                       const struct dti_dequant_part *part, void *buffer,
-                                       uint64_t first, size_t count, struct dti_error *reterr)
+                                       const struct dti_dequant_part *part, struct dti_window *view,
+                                       void *buffer, uint64_t first, size_t count,
+                                       struct dti_error *reterr)
 {
     const size_t size = dti_format_container(dti_dequant_part_tensor(part)->format);
     if (tensor->tiled)
         return read_tiled(tensor, buffer, first, count, reterr);
-    return dti_input_read_at(part->input, buffer, count * size, part->offset + first * size,
-                             reterr);
+    return dti_window_copy(view, part->input, buffer, count * size, part->offset + first * size,
+                           reterr);
 }
 
 /* Loads a part that has the dtype of scales. */
@@ -115,8 +116,8 @@ static enum dti_status load_floats(const struct dti_dequant_tensor *tensor,
 {
     const size_t size = dti_format_container(dti_dequant_part_tensor(part)->format);
     const size_t count = (size_t)window->count;
-    enum dti_status status =
-        dti_dequant_raw_scales(tensor, part, window->raw, window->first, count, reterr);
+    enum dti_status status = dti_dequant_raw_scales(tensor, part, window->view, window->raw,
+                                                    window->first, count, reterr);
     for (size_t done = 0; done < count && status == DTI_OK; done += DTI_TILE) {
         const size_t n = count - done < DTI_TILE ? count - done : DTI_TILE;
         status = dti_plan_run(tensor->scale_plan, ret + done, window->raw + done * size, n, 0,
@@ -158,9 +159,10 @@ static enum dti_status load_scales(const struct dti_dequant_tensor *tensor,
 }
 
 enum dti_status dti_dequant_load_scales(const struct dti_dequant_tensor *tensor,
-                                        struct dti_dequant_window *window, uint64_t first,
-                                        size_t count, struct dti_error *reterr)
+                                        struct dti_dequant_window *window, struct dti_window *view,
+                                        uint64_t first, size_t count, struct dti_error *reterr)
 {
+    window->view = view;
     window->first = first;
     window->count = count;
     return load_scales(tensor, window, reterr);
@@ -297,6 +299,7 @@ enum dti_status dti_dequant_load(const struct dti_dequant_tensor *tensor,
         return DTI_OK;
     if (first > tensor->scale_count || count > tensor->scale_count - first)
         return dti_fail(reterr, DTI_BUG, "scales beyond the last one");
+    window->view = NULL; /* a look for codes may be open */
     window->first = first;
     window->count = count;
     if (tensor->scale_count <= DTI_DEQUANT_WINDOW) { /* load all of them once */

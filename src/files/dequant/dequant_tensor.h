@@ -97,9 +97,8 @@ enum dti_code_arrangement {
 struct dti_dequant_method {
     struct dti_affine affine;
     struct dti_decoder decoder;
-    struct dti_block_recipe recipe;
     struct dti_affine_args affine_args;
-    struct dti_block_args block_args;
+    struct dti_block_args block_args; /* without the recipe, which has the scale of the tensor */
     const struct dti_quant_kernel *kernel, *range, *rotate;
     const struct dti_kernel *unpack; /* unpacks codes of less than 8 bits in packed rows; or NULL */
     struct dti_kernel_args unpack_args;
@@ -192,6 +191,7 @@ enum dti_status dti_dequant_open(struct dti_dequant_tensor *tensor, struct dti_e
 
 /* A thread's cached scales, and zero points or biases: the window first to first + count - 1. */
 struct dti_dequant_window {
+    struct dti_window *view; /* that plain scales are read through, or NULL; only while loading */
     uint64_t first, count;
     float scale[DTI_DEQUANT_WINDOW];
     union {
@@ -204,16 +204,19 @@ struct dti_dequant_window {
  * words: the row from its start. */
 void dti_dequant_packed_zeros(const struct dti_dequant_tensor *tensor, unsigned char *fields,
                               const unsigned char *words, uint64_t first, size_t n);
-/* Reads the bytes of scales or biases, in matrix order. */
+/* Reads the bytes of scales or biases, in matrix order, through the window, or with NULL without.
+ */
 enum dti_status dti_dequant_raw_scales(const struct dti_dequant_tensor *tensor,
-                                       const struct dti_dequant_part *part, void *buffer,
-                                       uint64_t first, size_t count, struct dti_error *reterr);
-/* dti_dequant_load_scales(): loads only scales and biases, first to first + count - 1.
+                                       const struct dti_dequant_part *part, struct dti_window *view,
+                                       void *buffer, uint64_t first, size_t count,
+                                       struct dti_error *reterr);
+/* dti_dequant_load_scales(): loads only scales and biases, first to first + count - 1, through the
+ * view, which may be NULL, and in which no look may be open.
  * dti_dequant_zero_of(): reads plain zero point i; returns whether it is in the range of the
  * codes. */
 enum dti_status dti_dequant_load_scales(const struct dti_dequant_tensor *tensor,
-                                        struct dti_dequant_window *window, uint64_t first,
-                                        size_t count, struct dti_error *reterr);
+                                        struct dti_dequant_window *window, struct dti_window *view,
+                                        uint64_t first, size_t count, struct dti_error *reterr);
 bool dti_dequant_zero_of(const struct dti_dequant_tensor *tensor, const unsigned char *raw,
                          size_t i, int64_t *ret);
 /* Loads the scales first to first + count - 1 into the window; count <= DTI_DEQUANT_WINDOW. */

@@ -356,6 +356,7 @@ enum dti_status dti_file_dequant_new(struct dti_file_dequant **ret, struct dti_c
         dequant->view.metadata_count = dequant->view.file_count = 0;
     dti_stripes_init(&dequant->stripes);
     const enum dti_status status = make(dequant, reterr);
+    dti_window_free(&dequant->scales);
     if (status == DTI_OK)
         *ret = dequant;
     else

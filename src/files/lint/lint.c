@@ -243,9 +243,7 @@ static enum dti_status lint_config(struct dti_lint *lint, struct dti_error *rete
 static enum dti_status look(struct dti_lint *lint, struct dti_error *reterr)
 {
     lint->tensors = dti_calloc(lint->view->tensor_count + 1, sizeof *lint->tensors);
-    if (!lint->tensors ||
-        !dti_name_order_of(&lint->names, lint->view->tensors, lint->view->tensor_count,
-                           DTI_NAMED(struct dti_tensor, name)))
+    if (!lint->tensors || !dti_quant_names_init(&lint->names, lint->view))
         return dti_no_memory(reterr);
     enum dti_status status = add_refusals(lint, reterr);
     if (status == DTI_OK)
@@ -282,7 +280,7 @@ void dti_lint_free(struct dti_lint *lint)
     if (!lint)
         return;
     pthread_mutex_destroy(&lint->lock);
-    dti_name_order_free(&lint->names);
+    dti_quant_names_free(&lint->names);
     dti_pool_free(&lint->pool);
     dti_free(lint->findings);
     dti_free(lint->tensors);

@@ -87,17 +87,12 @@ static void count(struct dti_lint *lint, const struct dti_fused_match *match)
 enum dti_status dti_lint_fused(struct dti_lint *lint, struct dti_error *reterr)
 {
     const bool strict = is_strict(lint->dequant);
-    const struct dti_quant_names names = {
-        .container = lint->view,
-        .order = lint->names,
-        .buffer = lint->dequant->names.buffer, /* large enough */
-    };
     enum dti_status status = DTI_OK;
     bool own = false;
     for (size_t i = 0; i < lint->view->tensor_count && status == DTI_OK; i++) {
         const struct dti_tensor *const tensor = &lint->view->tensors[i];
         struct dti_fused_match match;
-        if (!dti_fused_find(lint->own, &names, tensor->name, tensor->name_length, &match))
+        if (!dti_fused_find(lint->own, &lint->names, tensor->name, tensor->name_length, &match))
             continue;
         own = own || match.own;
         if (match.self == 0)

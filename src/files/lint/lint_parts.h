@@ -28,10 +28,10 @@ struct dti_lint {
     struct dti_fused_tally fused;
     size_t refused; /* quantized tensors that cannot be read */
     struct dti_lint_tensor *tensors;
-    struct dti_name_order names; /* of the view */
-    pthread_mutex_t lock;        /* guards the findings and the pool */
-    size_t probe;                /* the next candidate for probing */
-    size_t probed;               /* the tensor being probed; SIZE_MAX: none */
+    struct dti_quant_names names; /* of the view */
+    pthread_mutex_t lock;         /* guards the findings and the pool */
+    size_t probe;                 /* the next candidate for probing */
+    size_t probed;                /* the tensor being probed; SIZE_MAX: none */
     struct dti_dequant_method probe_method;
     const struct dti_dequant_method *probe_before; /* its regular method */
 };

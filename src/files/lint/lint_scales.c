@@ -15,6 +15,7 @@
 
 /* Per-thread memory. */
 struct dti_lint_scratch {
+    struct dti_window view; /* of scales */
     struct dti_dequant_window window;
     unsigned char raw[1 << 16];
 };
@@ -81,7 +82,7 @@ static enum dti_status look_at_scales(struct dti_lint *lint, size_t at,
     for (uint64_t done = 0; done < how->scale_count && status == DTI_OK;) {
         const uint64_t left = how->scale_count - done;
         const size_t n = left < DTI_DEQUANT_WINDOW ? (size_t)left : DTI_DEQUANT_WINDOW;
-        status = dti_dequant_load_scales(how, window, done, n, reterr);
+        status = dti_dequant_load_scales(how, window, &scratch->view, done, n, reterr);
         for (size_t i = 0; i < n && status == DTI_OK; i++) {
             const float scale = window->scale[i];
             if (!(scale >= -3.4028235e38f && scale <= 3.4028235e38f))
@@ -364,6 +365,8 @@ static void work(void *context, size_t member, size_t size)
     struct dti_lint_scratch *const scratch = dti_malloc(sizeof *scratch);
     struct dti_error error;
     enum dti_status status = scratch ? DTI_OK : dti_no_memory(&error);
+    if (scratch)
+        scratch->view = (struct dti_window){.way = DTI_WINDOW_COPY};
     while (status == DTI_OK && !atomic_load(&mine->failed)) {
         const size_t at = atomic_fetch_add(&mine->next, 1);
         if (at >= lint->view->tensor_count)
@@ -378,6 +381,8 @@ static void work(void *context, size_t member, size_t size)
         if (member == 0 && mine->options->progress)
             mine->options->progress(mine->options->progress_context, done);
     }
+    if (scratch)
+        dti_window_free(&scratch->view);
     dti_free(scratch);
     if (status != DTI_OK && !atomic_exchange(&mine->failed, true)) {
         mine->status = status;

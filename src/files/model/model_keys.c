@@ -10,6 +10,7 @@
 
 #include "util/json/json_read.h"
 #include "util/little_endian.h"
+#include "util/run/mathematics.h"
 #include "util/text/ascii.h"
 
 enum { NEEDED, IF_THERE, OR_ZERO };
@@ -245,9 +246,13 @@ static enum dti_status make_llama3(struct keys_work *work, struct dti_error *ret
             work->config->label);
     if (!rope_dimensions(work, &dimensions) || dimensions > DIMENSIONS_MAX)
         return fail_missing(work, "rope.dimension_count", "head_dim", reterr);
+    const struct dti_mathematics *library;
+    const enum dti_status status = dti_mathematics_get(&library, reterr);
+    if (status != DTI_OK)
+        return status;
     struct dti_model_made *const made = make(work, "rope_freqs.weight", (dimensions + 1) / 2);
     for (uint64_t i = 0; made && i < made->count; i++) {
-        const double length = turn * pow(base, (double)(2 * i) / (double)dimensions);
+        const double length = turn * library->pow(base, (double)(2 * i) / (double)dimensions);
         const double smooth = (context / length - low) / (high - low);
         const double between = 1 / ((1 - smooth) / factor + smooth);
         made->numbers[i] = (float)(length < context / high  ? 1
@@ -304,15 +309,19 @@ static enum dti_status make_longrope(struct keys_work *work, struct dti_error *r
         old < 2)
         return fail_missing(work, "rope.scaling.attn_factor", "original_max_position_embeddings",
                             reterr);
+    const struct dti_mathematics *library;
+    enum dti_status status = dti_mathematics_get(&library, reterr);
+    if (status != DTI_OK)
+        return status;
     put_type(work, "longrope");
     const double scale = (double)context / (double)old;
-    const float factor = (float)(scale > 1 ? sqrt(1 + log(scale) / log((double)old)) : 1);
+    const double share = scale > 1 ? library->log(scale) / library->log((double)old) : 0;
+    const float factor = (float)sqrt(1 + share);
     uint32_t bits;
     memcpy(&bits, &factor, sizeof bits);
     if (!is_given(work, "rope.scaling.attn_factor"))
         dti_gguf_edits_number(&work->keys->edits, work->key, DTI_GGUF_FLOAT32, bits);
-    const enum dti_status status =
-        make_list(work, "long_factor", "rope_factors_long.weight", dimensions / 2, reterr);
+    status = make_list(work, "long_factor", "rope_factors_long.weight", dimensions / 2, reterr);
     return status == DTI_OK ? make_list(work, "short_factor", "rope_factors_short.weight",
                                         dimensions / 2, reterr)
                             : status;

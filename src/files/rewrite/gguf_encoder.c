@@ -253,7 +253,7 @@ static enum dti_status find_amax(const struct encoder_source *source, struct scr
     if (range.min > range.max)
         *ret = 0; /* no elements */
     else
-        *ret = fmaxf(fabsf(range.min), fabsf(range.max));
+        *ret = -range.min > range.max ? -range.min : fabsf(range.max);
     return status;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "files/rewrite/rewrite_parts.h"
+#include "files/rewrite/rewrite_shards.h"
 #include "util/run/allocate.h"
 
 static const struct dti_recipe_ops *const recipes[] = {
@@ -21,6 +22,8 @@ static enum dti_status decide(struct dti_rewrite *rewrite, struct dti_error *ret
     enum dti_status status = ops->begin(rewrite, reterr);
     if (status == DTI_OK)
         status = dti_rewrite_choose(rewrite, reterr);
+    if (status == DTI_OK)
+        status = dti_rewrite_check_headers(rewrite, reterr);
     if (status == DTI_OK)
         status = dti_rewrite_plan(rewrite, reterr);
     if (status == DTI_OK)

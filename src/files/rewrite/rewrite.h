@@ -124,7 +124,8 @@ struct dti_rewrite_request {
     const char *part_recipe;  /* of a divided run: a text of everything that determines the bytes */
     bool finish; /* DTI_CONTAINER_SHARDED: write only what parts do not: the other files, the index
                   */
-    uint64_t most_bytes; /* DTI_CONTAINER_GGUF: maximum size of a file, if it may be split; or 0 */
+    uint64_t most_bytes; /* DTI_CONTAINER_GGUF: maximum size of a file, if it may be split; or 0.
+                            DTI_CONTAINER_SHARDED: of a shard; 0: shards as the input's */
     bool row_major;      /* npy: store nothing in column-major order */
     uint64_t skip; /* DTI_RECIPE_CAST: bytes to skip at the start of the tensors, all row-major */
     /* If the container is a selection of another one's tensors: that one (for a view: the view),
@@ -181,9 +182,9 @@ struct dti_rewrite_tensor {
     const struct dti_format *format;    /* of the output, if one tensor; NULL: quantized */
     struct dti_layout layout;           /* likewise */
     unsigned parts; /* a set of 1 << enum dti_quant_part; for a single tensor: the first one */
-    struct dti_rewrite_part *part; /* of that set, in order */
-    uint64_t bytes;                /* of all its parts */
-    struct dti_rewrite_outcome *outcome;
+    struct dti_rewrite_part *part;       /* of that set, in order */
+    uint64_t bytes;                      /* of all its parts */
+    struct dti_rewrite_outcome *outcome; /* zeros, shared, if nothing is counted */
 };
 
 struct dti_rewrite {

@@ -15,6 +15,7 @@
 #include "files/rewrite/model_folder.h"
 #include "files/rewrite/part_records.h"
 #include "files/rewrite/rewrite_parts.h"
+#include "files/rewrite/rewrite_shards.h"
 #include "util/checked.h"
 #include "util/run/allocate.h"
 
@@ -469,27 +470,58 @@ static enum dti_status add_file(struct dti_rewrite *rewrite, const char *name, c
     return status;
 }
 
+static void warn_of_large(const struct dti_rewrite *rewrite, size_t large)
+{
+    char text[128];
+    const struct dti_note note = {.code = "large_shards", .text = text};
+    if (large == 0 || !rewrite->request.warn)
+        return;
+    (void)snprintf(text, sizeof text,
+                   "%zu of %zu files %s more than %llu bytes: one tensor, or the key-values, has "
+                   "more",
+                   large, rewrite->files.count, large == 1 ? "has" : "have",
+                   (unsigned long long)rewrite->request.most_bytes);
+    rewrite->request.warn(rewrite->request.warn_context, &note);
+}
+
+/* The end of the tensors that come from the same file as the first one. */
+static size_t end_of_source(const struct dti_rewrite *rewrite, const struct new_tensor_list *list,
+                            size_t first)
+{
+    const struct dti_new_tensor *const tensors = list->tensors;
+    const unsigned file = dti_rewrite_source(rewrite, tensors[first].source / DTI_PART_COUNT)->file;
+    size_t next = first + 1;
+    while (next < list->count &&
+           dti_rewrite_source(rewrite, tensors[next].source / DTI_PART_COUNT)->file == file)
+        next++;
+    return next;
+}
+
+/* Shards of the input's, or of the size that is asked for. */
 static enum dti_status add_shards(struct dti_rewrite *rewrite, struct new_tensor_list *list,
                                   struct dti_rewrite_metadata *metadata, struct dti_error *reterr)
 {
+    const uint64_t most = rewrite->request.most_bytes;
+    struct dti_shard_cut cut = {.tensors = list->tensors, .count = list->count, .most = most};
+    const size_t shards = most > 0 ? dti_shard_count(cut) : 0;
     enum dti_status status = DTI_OK;
-    for (size_t first = 0, next; first < list->count && status == DTI_OK; first = next) {
+    for (size_t first = 0, at = 1, next; first < list->count && status == DTI_OK; first = next) {
         struct dti_new_tensor *const tensors = list->tensors + first;
-        const unsigned shard = dti_rewrite_source(rewrite, tensors->source / DTI_PART_COUNT)->file;
+        const unsigned file = dti_rewrite_source(rewrite, tensors->source / DTI_PART_COUNT)->file;
         char name[DTI_SHARD_NAME];
         size_t count;
-        for (next = first; next < list->count; next++) {
-            const size_t source = list->tensors[next].source / DTI_PART_COUNT;
-            if (dti_rewrite_source(rewrite, source)->file != shard)
-                break;
-        }
+        next = most > 0 ? dti_shard_end(&cut, first) : end_of_source(rewrite, list, first);
         struct dti_metadata *const own =
             rewrite_metadata_of(metadata, tensors, next - first, &count);
         if (!dti_rewrite_put_marks(rewrite, tensors, next - first, own, &count, &metadata->marks))
             return dti_no_memory(reterr);
-        status = add_file(rewrite, dti_new_files_shard(&rewrite->files, shard, name), NULL, tensors,
-                          next - first, own, count, reterr);
+        status = add_file(rewrite,
+                          most > 0 ? dti_shard_name(at++, shards, name)
+                                   : dti_new_files_shard(&rewrite->files, file, name),
+                          NULL, tensors, next - first, own, count, reterr);
     }
+    if (status == DTI_OK)
+        warn_of_large(rewrite, cut.large);
     return status;
 }
 
@@ -511,16 +543,8 @@ static enum dti_status add_parts_of(struct dti_rewrite *rewrite, struct new_tens
         *part_of(rewrite, tensor) = (struct dti_rewrite_part){
             .file = file, .bytes = tensor->bytes, .offset = tensor->offset};
     }
-    if (status == DTI_OK && large > 0 && rewrite->request.warn) {
-        char text[128];
-        (void)snprintf(text, sizeof text,
-                       "%zu of %zu files %s more than %llu bytes: one tensor, or the key-values, "
-                       "has more",
-                       large, rewrite->files.count, large == 1 ? "has" : "have",
-                       (unsigned long long)most);
-        const struct dti_note note = {.code = "large_shards", .text = text};
-        rewrite->request.warn(rewrite->request.warn_context, &note);
-    }
+    if (status == DTI_OK)
+        warn_of_large(rewrite, large);
     dti_free(ends);
     return status;
 }
@@ -606,13 +630,26 @@ static void reorder(struct dti_rewrite *rewrite, struct new_tensor_list *list)
     }
 }
 
+/* Whether figures of a tensor are counted. */
+static bool has_outcome(const struct dti_rewrite *rewrite, const struct dti_rewrite_tensor *tensor)
+{
+    return dti_is_quantized(tensor) || (rewrite->counts && tensor->fate == DTI_FATE_CHANGED);
+}
+
+/* The last one belongs to all other tensors. */
 static enum dti_status make_outcomes(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
-    rewrite->outcomes = dti_calloc(rewrite->tensor_count + 1, sizeof *rewrite->outcomes);
+    size_t count = 0;
+    for (size_t i = 0; i < rewrite->tensor_count; i++)
+        count += has_outcome(rewrite, &rewrite->tensors[i]);
+    rewrite->outcomes = dti_calloc(count + 1, sizeof *rewrite->outcomes);
     if (!rewrite->outcomes)
         return dti_no_memory(reterr);
-    for (size_t i = 0; i < rewrite->tensor_count; i++)
-        rewrite->tensors[i].outcome = &rewrite->outcomes[i];
+    struct dti_rewrite_outcome *next = rewrite->outcomes;
+    for (size_t i = 0; i < rewrite->tensor_count; i++) {
+        struct dti_rewrite_tensor *const tensor = &rewrite->tensors[i];
+        tensor->outcome = has_outcome(rewrite, tensor) ? next++ : &rewrite->outcomes[count];
+    }
     return DTI_OK;
 }
 
@@ -647,7 +684,8 @@ enum dti_status dti_rewrite_layout(struct dti_rewrite *rewrite, struct dti_error
         status = dti_container_has(rewrite->request.kind, DTI_TRAIT_SEVERAL)
                      ? add_files(rewrite, &list, reterr)
                      : add_arrays(rewrite, &list, reterr);
-    if (status == DTI_OK && rewrite->request.companions && dti_is_sharded(rewrite->request.kind))
+    if (status == DTI_OK && rewrite->request.companions && dti_is_sharded(rewrite->request.kind) &&
+        dti_container_has(rewrite->container->kind, DTI_TRAIT_FOLDER))
         status = dti_rewrite_add_companions(rewrite, reterr);
     if (status == DTI_OK && rewrite->request.index)
         status = add_index(rewrite, &list, reterr);

@@ -266,7 +266,7 @@ static enum dti_status count_scales(const struct dti_dequant_tensor *how,
     for (uint64_t done = 0, some; done < how->scale_count && status == DTI_OK; done += some) {
         some = how->scale_count - done < DTI_DEQUANT_CHUNK ? how->scale_count - done
                                                            : (uint64_t)DTI_DEQUANT_CHUNK;
-        status = dti_dequant_raw_scales(how, &how->scales, raw, done, (size_t)some, reterr);
+        status = dti_dequant_raw_scales(how, &how->scales, NULL, raw, done, (size_t)some, reterr);
         for (size_t i = 0; i < some && status == DTI_OK; i++)
             count_scale(how->block, raw[i], limits);
     }

@@ -24,12 +24,22 @@ enum {
     SUFFIX = DTI_FUSED_LONGEST + WEIGHT + 1, /* of a member's name, after the parent */
 };
 
-/* Whether the name is that of the module's weight; *ret_prefix: the length of its parent's. */
-static bool ends(const char *name, size_t length, const char *module, size_t *ret_prefix)
+/* Whether the name is that of a weight; *ret_last: the last character of its module's name. */
+static bool is_weight(const char *name, size_t length, char *ret_last)
 {
-    const size_t wanted = strlen(module) + WEIGHT;
-    if (length < wanted || memcmp(name + length - WEIGHT, weight, WEIGHT) != 0 ||
-        memcmp(name + length - wanted, module, wanted - WEIGHT) != 0)
+    if (length <= WEIGHT || memcmp(name + length - WEIGHT, weight, WEIGHT) != 0)
+        return false;
+    *ret_last = name[length - WEIGHT - 1];
+    return true;
+}
+
+/* Whether a weight's name is that of the module's weight; *ret_prefix: the length of its
+ * parent's. */
+static bool ends(const char *name, size_t length, char last, const char *module, size_t *ret_prefix)
+{
+    const size_t own = strlen(module), wanted = own + WEIGHT;
+    if (own == 0 || module[own - 1] != last || length < wanted ||
+        memcmp(name + length - wanted, module, own) != 0)
         return false;
     *ret_prefix = length - wanted;
     return length == wanted || name[length - wanted - 1] == '.';
@@ -95,12 +105,13 @@ static struct modules modules_of(const struct dti_fused_own *own, size_t at)
 bool dti_fused_find(const struct dti_fused_own *own, const struct dti_quant_names *names,
                     const char *name, size_t length, struct dti_fused_match *ret)
 {
-    for (size_t at = 0; at <= ROWS; at++) {
+    char last;
+    for (size_t at = 0; is_weight(name, length, &last) && at <= ROWS; at++) {
         const struct modules modules = modules_of(own, at);
         for (size_t self = 0; self < modules.count; self++) {
             size_t prefix;
             ret->own = at == 0;
-            if (ends(name, length, modules.names[self], &prefix) &&
+            if (ends(name, length, last, modules.names[self], &prefix) &&
                 gather(&modules, names, name, prefix, self, ret))
                 return true;
         }
@@ -110,11 +121,12 @@ bool dti_fused_find(const struct dti_fused_own *own, const struct dti_quant_name
 
 bool dti_fused_may_be(const struct dti_fused_own *own, const char *name, size_t length)
 {
-    for (size_t at = 0; at <= ROWS; at++) {
+    char last;
+    for (size_t at = 0; is_weight(name, length, &last) && at <= ROWS; at++) {
         const struct modules modules = modules_of(own, at);
         size_t prefix;
         for (size_t i = 0; i < modules.count; i++) {
-            if (ends(name, length, modules.names[i], &prefix))
+            if (ends(name, length, last, modules.names[i], &prefix))
                 return true;
         }
     }

@@ -11,16 +11,47 @@
 
 enum { MORE = 64 }; /* the longest prefix or suffix */
 
+static unsigned hash_of_end(const char *name, size_t length, size_t last)
+{
+    uint64_t word = 0;
+    memcpy(&word, name + length - last, last);
+    return (unsigned)(word * UINT64_C(0x9E3779B97F4A7C15) >> 52); /* DTI_NAME_ENDS values */
+}
+
+static void add_end(struct dti_name_ends *ends, const char *name, size_t length)
+{
+    if (length >= 4) {
+        const unsigned four = hash_of_end(name, length, 4);
+        ends->four[four / 64] |= UINT64_C(1) << four % 64;
+    }
+    if (length >= 8) {
+        const unsigned eight = hash_of_end(name, length, 8);
+        ends->eight[eight / 64] |= UINT64_C(1) << eight % 64;
+    }
+}
+
+/* Whether a name may end with the suffix; false: none does. */
+static bool may_end(const struct dti_name_ends *ends, const char *suffix, size_t length)
+{
+    const size_t last = length >= 8 ? 8 : 4;
+    if (length < 4)
+        return true;
+    const unsigned end = hash_of_end(suffix, length, last);
+    return ((last == 8 ? ends->eight : ends->four)[end / 64] >> end % 64 & 1) != 0;
+}
+
 bool dti_quant_names_init(struct dti_quant_names *ret, const struct dti_container *container)
 {
     size_t longest = 0;
     ret->container = container;
     ret->buffer = NULL;
+    memset(&ret->ends, 0, sizeof ret->ends);
     if (!dti_name_order_init(&ret->order, container->tensor_count))
         return false;
     for (size_t i = 0; i < container->tensor_count; i++) {
         const struct dti_tensor *const tensor = &container->tensors[i];
         dti_name_order_add(&ret->order, tensor->name, tensor->name_length);
+        add_end(&ret->ends, tensor->name, tensor->name_length);
         longest = tensor->name_length > longest ? tensor->name_length : longest;
     }
     dti_name_order_sort(&ret->order);
@@ -39,6 +70,8 @@ bool dti_quant_names_find(const struct dti_quant_names *names, const char *name,
                           const char *suffix, size_t *ret)
 {
     const size_t more = strlen(suffix);
+    if (!may_end(&names->ends, suffix, more))
+        return false;
     memcpy(names->buffer, name, length);
     memcpy(names->buffer + length, suffix, more);
     return dti_name_order_find(&names->order, names->buffer, length + more, ret);

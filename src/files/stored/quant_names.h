@@ -10,9 +10,18 @@
 #include "containers/name_order.h"
 #include "files/stored/quant_layout.h"
 
+/* How names end: one bit for each hash of their last 4 bytes, and one for each of their last 8.
+ * Models have few different ends, so that most suffixes are known to be absent without a look at
+ * the names. */
+enum { DTI_NAME_ENDS = 4096 };
+struct dti_name_ends {
+    uint64_t four[DTI_NAME_ENDS / 64], eight[DTI_NAME_ENDS / 64];
+};
+
 struct dti_quant_names {
     const struct dti_container *container;
     struct dti_name_order order; /* the container's tensors, sorted by name */
+    struct dti_name_ends ends;   /* of their names */
     char *buffer;                /* for a name plus prefix or suffix */
 };
 /* Returns false if memory ran out. The names in `order` point into the container; nothing is

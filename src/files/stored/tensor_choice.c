@@ -38,7 +38,7 @@ void dti_error_of_tensor(const struct dti_container *container, size_t tensor,
                          struct dti_error *reterr)
 {
     char place[DTI_TENSOR_PLACE];
-    if (!reterr)
+    if (!reterr || reterr->status == DTI_CANCELLED)
         return;
     const struct dti_error error = *reterr;
     (void)dti_fail_remedy(reterr, error.status, error.remedy, "%s: %s",

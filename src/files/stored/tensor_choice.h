@@ -23,7 +23,7 @@ const struct dti_type_rule *dti_type_rule_of(const struct dti_type_rule *rules, 
 enum { DTI_TENSOR_PLACE = 2 * DTI_QUOTE_SIZE + 16 };
 const char *dti_tensor_place(const struct dti_container *container, size_t tensor,
                              char buffer[DTI_TENSOR_PLACE]);
-/* Prefixes an error about an element of the tensor with that. */
+/* Prefixes an error about an element of the tensor with that; that a call is cancelled is none. */
 void dti_error_of_tensor(const struct dti_container *container, size_t tensor,
                          struct dti_error *reterr);
 

@@ -111,6 +111,23 @@ static uint64_t set_blocks(struct dti_tensor *tensor, const struct dti_gguf_type
     return tensor->bytes;
 }
 
+/* Keeps where the bytes of a part come from, unless they are numbers; false: out of memory. */
+static bool keep_source(struct dti_pool *pool, const struct dti_transcode_part *part,
+                        struct dti_transcode_entry *entry)
+{
+    struct dti_dequant_part *const copied =
+        part->copied.container ? dti_pool_alloc(pool, sizeof *copied) : NULL;
+    struct dti_batch_source *const source =
+        part->copied.container || part->numbers ? NULL : dti_pool_alloc(pool, sizeof *source);
+    if (copied)
+        *copied = part->copied;
+    if (source)
+        *source = part->source;
+    entry->copied = copied;
+    entry->source = source;
+    return copied || source || part->numbers;
+}
+
 /* Adds a tensor of the view for a part, and its source. */
 static enum dti_status add_part(struct dti_file_transcode *transcode, size_t origin,
                                 const struct dti_transcoded *plan,
@@ -121,14 +138,10 @@ static enum dti_status add_part(struct dti_file_transcode *transcode, size_t ori
     const size_t at = transcode->view.tensor_count++;
     struct dti_tensor *const tensor = &transcode->view.tensors[at];
     struct dti_transcode_entry *const entry = &transcode->entries[at];
-    struct dti_batch_source *const source = dti_pool_alloc(&transcode->pool, sizeof *source);
-    struct dti_dequant_part *const copied = dti_pool_alloc(&transcode->pool, sizeof *copied);
     uint64_t *const shape = dti_pool_array(&transcode->pool, (size_t)part->rank + 1, sizeof *shape);
     char *const name = dti_pool_alloc(&transcode->pool, stem + more + 1);
-    if (!source || !copied || !shape || !name)
+    if (!shape || !name || !keep_source(&transcode->pool, part, entry))
         return dti_no_memory(reterr);
-    *source = part->source;
-    *copied = part->copied;
     memcpy(name, found->shown.name, stem);
     memcpy(name + stem, part->suffix, more + 1);
     *tensor = found->shown;
@@ -163,8 +176,6 @@ static enum dti_status add_part(struct dti_file_transcode *transcode, size_t ori
         part->less > 0 ? dti_pool_text(&transcode->pool, plan->mark, strlen(plan->mark)) : NULL;
     if (part->less > 0 && !entry->mark)
         return dti_no_memory(reterr);
-    entry->source = part->copied.container || part->numbers ? NULL : source;
-    entry->copied = part->copied.container ? copied : NULL;
     return DTI_OK;
 }
 

@@ -205,7 +205,7 @@ static enum dti_status count_codes(struct fused_member *member, uint64_t counts[
         const size_t n = all - first < AT_ONCE ? (size_t)(all - first) : AT_ONCE;
         status =
             whole ? dti_input_read_at(how->codes.input, raw, n, how->codes.offset + first, reterr)
-                  : dti_dequant_raw_scales(how, &how->scales, raw, first, n, reterr);
+                  : dti_dequant_raw_scales(how, &how->scales, NULL, raw, first, n, reterr);
         for (size_t i = 0; i < n && status == DTI_OK; i++)
             counts[raw[i]]++;
         first += n;

@@ -50,8 +50,8 @@ bool dti_grouped_zero(const struct dti_grouped *grouped, float scale, float bias
     const double ratio = product / (double)scale;
     if (!(ratio >= 0 && ratio < 1U << grouped->bits))
         return false;
-    const double zero = nearbyint(ratio);
-    *ret = (unsigned)zero;
+    const unsigned zero = (unsigned)(ratio + 0.5); /* the nearest; of two, neither is it */
+    *ret = zero;
     return zero < 1U << grouped->bits && zero * (double)scale == product;
 }
 

@@ -42,11 +42,13 @@ static enum dti_status add_blocks(struct dti_pool *pool, const struct dti_dequan
                : dti_no_memory(reterr);
 }
 
-/* Decodes fp8_e4m3fn without a sign. */
+/* Decodes fp8_e4m3fn without a sign: digits times a power of two. */
 static float scale_of(unsigned code)
 {
-    const int exponent = (int)(code >> 3), digits = (int)(code & 7);
-    return (float)(exponent > 0 ? ldexp(8 + digits, exponent - 10) : ldexp(digits, -9));
+    const unsigned exponent = code >> 3, digits = code & 7;
+    const float below = 1.0f / 512; /* the smallest subnormal */
+    return exponent > 0 ? (float)(8 + digits) * (float)(1u << (exponent - 1)) * below
+                        : (float)digits * below;
 }
 
 /* How a layout computes an nvfp4 number: with a divisor, unless that is read as a factor. */
@@ -60,37 +62,66 @@ static struct dti_nv_tensor rule_of(const struct dti_dequant_found *found, float
                                   divides && !reciprocal ? scale : 1};
 }
 
-/* For each scale code, the largest relative error of any number in a block with that scale; 0 for
- * NaN. Returns whether any number changes. */
-static bool find_errors(struct dti_nv_tensor old, struct dti_nv_tensor new, double worst[0x80])
+static const float elements[] = {0.5f, 1, 1.5f, 2, 3, 4, 6};
+enum { ELEMENTS = sizeof elements / sizeof *elements, SCALES = 0x7f /* without sign and NaN */ };
+
+/* Numbers of a block with this scale, by the element: before and after. */
+struct change {
+    float before, after;
+};
+static struct change change_of(struct dti_nv_tensor old, struct dti_nv_tensor new, unsigned code,
+                               size_t element)
 {
-    static const float elements[] = {0.5f, 1, 1.5f, 2, 3, 4, 6};
-    bool any = false;
-    for (unsigned code = 0; code < 0x80; code++) {
-        const float scale = code < 0x7f ? scale_of(code) : 0;
-        const float one = scale * old.factor / old.divisor, two = scale * new.factor / new.divisor;
-        worst[code] = 0;
-        for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
-            const float before = one * elements[i], after = two * elements[i];
-            const double error = fabs((double)after - (double)before) / (double)before;
-            if (before != after) /* changes from 0, or from or to infinity, count as 1 */
-                worst[code] = fmax(worst[code], isfinite(error) ? error : 1);
+    const float scale = scale_of(code);
+    return (struct change){scale * old.factor / old.divisor * elements[element],
+                           scale * new.factor / new.divisor *elements[element]};
+}
+
+/* Whether any number changes. */
+static bool is_other(struct dti_nv_tensor old, struct dti_nv_tensor new)
+{
+    if (old.factor == new.factor && old.divisor == new.divisor)
+        return false;
+    for (unsigned code = 0; code < SCALES; code++) {
+        for (size_t i = 0; i < ELEMENTS; i++) {
+            const struct change change = change_of(old, new, code, i);
+            if (change.before != change.after)
+                return true;
         }
-        any = any || worst[code] > 0;
     }
-    return any;
+    return false;
+}
+
+/* The largest relative error of any number in a block with this scale; 0 for NaN. */
+static double worst_of(struct dti_nv_tensor old, struct dti_nv_tensor new, unsigned code)
+{
+    double worst = 0;
+    for (size_t i = 0; i < ELEMENTS && code < SCALES; i++) {
+        const struct change change = change_of(old, new, code, i);
+        const double before = (double)change.before;
+        const double error = fabs((double)change.after - before) / before;
+        if (change.before == change.after)
+            continue;
+        if (!isfinite(error)) /* from 0, or from or to infinity */
+            worst = worst > 1 ? worst : 1;
+        else if (error > worst)
+            worst = error;
+    }
+    return worst;
 }
 
 /* Counts blocks as lossless if all numbers that their scale allows stay the same. */
-static enum dti_status count_errors(struct dti_dequant_tensor *how, const double worst[0x80],
-                                    struct dti_transcoded *ret, struct dti_error *reterr)
+static enum dti_status count_errors(struct dti_dequant_tensor *how, struct dti_nv_tensor old,
+                                    struct dti_nv_tensor new, struct dti_transcoded *ret,
+                                    struct dti_error *reterr)
 {
     uint64_t counts[256];
     const enum dti_status status = dti_transcode_count_scales(how, counts, reterr);
-    for (unsigned code = 0; code < 256 && status == DTI_OK; code++) {
-        const double error = counts[code] > 0 ? worst[code & 0x7f] : 0;
-        ret->lossless -= error > 0 ? counts[code] : 0;
-        ret->worst = fmax(ret->worst, error);
+    for (unsigned code = 0; code < 0x80 && status == DTI_OK; code++) {
+        const uint64_t count = counts[code] + counts[code | 0x80];
+        const double error = count > 0 ? worst_of(old, new, code) : 0;
+        ret->lossless -= error > 0 ? count : 0;
+        ret->worst = error > ret->worst ? error : ret->worst;
     }
     return status;
 }
@@ -101,10 +132,8 @@ enum dti_status dti_transcode_count_nv(struct dti_dequant_found *found, struct d
     const struct dti_dequant_tensor *const how = &found->how;
     const bool divided = how->tensor_divisor != 0;
     const float stored = divided ? how->tensor_divisor : how->tensor_scale;
-    double worst[0x80];
-    return find_errors(rule_of(found, stored, divided), new, worst)
-               ? count_errors(&found->how, worst, ret, reterr)
-               : DTI_OK;
+    const struct dti_nv_tensor old = rule_of(found, stored, divided);
+    return is_other(old, new) ? count_errors(&found->how, old, new, ret, reterr) : DTI_OK;
 }
 
 enum dti_status dti_transcode_add_nv_scale(struct dti_pool *pool, struct dti_dequant_found *found,

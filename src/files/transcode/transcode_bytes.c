@@ -73,7 +73,7 @@ enum dti_status dti_transcode_fill_scales(const void *context, unsigned char *un
 {
     const struct dti_dequant_tensor *const how = context;
     (void)memory;
-    return dti_dequant_raw_scales(how, &how->scales, units, first, count, reterr);
+    return dti_dequant_raw_scales(how, &how->scales, NULL, units, first, count, reterr);
 }
 
 enum dti_status dti_transcode_count_scales(struct dti_dequant_tensor *how, uint64_t ret[256],
@@ -85,7 +85,7 @@ enum dti_status dti_transcode_count_scales(struct dti_dequant_tensor *how, uint6
     for (uint64_t first = 0; first < how->scale_count && status == DTI_OK;) {
         const uint64_t left = how->scale_count - first;
         const size_t n = left < sizeof scales ? (size_t)left : sizeof scales;
-        status = dti_dequant_raw_scales(how, &how->scales, scales, first, n, reterr);
+        status = dti_dequant_raw_scales(how, &how->scales, NULL, scales, first, n, reterr);
         for (size_t i = 0; i < n && status == DTI_OK; i++)
             ret[scales[i]]++;
         first += n;
@@ -103,7 +103,7 @@ static enum dti_status fill_wider(const void *context, unsigned char *units, uin
                        DTI_TRANSCODE_ROOM * 4 <= (int)DTI_TRANSCODE_SCRATCH,
                    "a tile, of at most 4 bytes an element");
     enum dti_status status =
-        dti_dequant_raw_scales(how, &how->scales, memory, first, count, reterr);
+        dti_dequant_raw_scales(how, &how->scales, NULL, memory, first, count, reterr);
     if (status == DTI_OK)
         status = dti_plan_run(how->scale_plan, numbers, memory, count, 0, DTI_STORES_CACHED, NULL,
                               reterr);

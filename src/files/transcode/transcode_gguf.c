@@ -92,7 +92,7 @@ static enum dti_status read_blocks(const struct dti_dequant_tensor *how, uint64_
     enum dti_status status = dti_input_read_at(how->codes.input, memory, count * bytes,
                                                how->codes.offset + first * bytes, reterr);
     if (status == DTI_OK)
-        status = dti_dequant_raw_scales(how, &how->scales, memory + CODES, first * scales,
+        status = dti_dequant_raw_scales(how, &how->scales, NULL, memory + CODES, first * scales,
                                         count * scales, reterr);
     if (status == DTI_OK && how->order == DTI_BLOCK_HIGH)
         swap_nibbles(memory, count * bytes);
@@ -147,7 +147,7 @@ static enum dti_status check_scales(struct dti_dequant_found *found, bool nv,
     for (uint64_t first = 0; first < how->scale_count && status == DTI_OK;) {
         const uint64_t left = how->scale_count - first;
         const size_t n = left < sizeof scales ? (size_t)left : sizeof scales;
-        status = dti_dequant_raw_scales(how, &how->scales, scales, first, n, reterr);
+        status = dti_dequant_raw_scales(how, &how->scales, NULL, scales, first, n, reterr);
         for (size_t i = 0; i < n && status == DTI_OK; i++) {
             const bool nan = nv ? (scales[i] & 0x7f) == E4M3_NAN : scales[i] == E8M0_NAN;
             if (nan || (nv && scales[i] > E4M3_NAN))

@@ -54,7 +54,8 @@ static enum dti_status load_scales(const struct oss_part *part, uint64_t expert,
     enum dti_status status = DTI_OK;
     for (uint64_t group = 0; group < part->groups && status == DTI_OK; group++) {
         const uint64_t at = (expert * part->groups + group) * part->columns + column;
-        status = dti_dequant_raw_scales(part->how, &part->how->scales, row, at, columns, reterr);
+        status =
+            dti_dequant_raw_scales(part->how, &part->how->scales, NULL, row, at, columns, reterr);
         for (size_t i = 0; i < columns && status == DTI_OK; i++)
             scales[i * part->groups + group] = row[i];
     }

@@ -68,7 +68,7 @@ static enum dti_status load_raw(const struct group_part *part, struct group_scra
     scratch->count = n;
     return dti_dequant_raw_scales(how,
                                   part->values == DTI_GROUP_BIASES ? &how->biases : &how->scales,
-                                  scratch->raw, run->index, (size_t)n, reterr);
+                                  NULL, scratch->raw, run->index, (size_t)n, reterr);
 }
 
 /* The zero point of the element at an index of the window. */

@@ -155,7 +155,7 @@ static enum dti_status count_sets(const struct dti_dequant_tensor *how, struct s
     for (uint64_t first = 0; first < how->scale_count && status == DTI_OK;) {
         const uint64_t left = how->scale_count - first;
         const size_t n = left < DTI_TRANSCODE_ROOM ? (size_t)left : DTI_TRANSCODE_ROOM;
-        status = dti_dequant_raw_scales(how, &how->scales, survey->scales, first, n, reterr);
+        status = dti_dequant_raw_scales(how, &how->scales, NULL, survey->scales, first, n, reterr);
         if (status == DTI_OK)
             status = dti_input_read_at(how->codes.input, survey->codes, n * WHOLE_BYTES,
                                        how->codes.offset + first * WHOLE_BYTES, reterr);
@@ -270,7 +270,7 @@ static enum dti_status read(const struct dti_nvfp4_plan *plan, uint64_t first, s
     const struct dti_dequant_tensor *const how = plan->how;
     const size_t wholes = (size_t)((first + count - 1) / 2 - first / 2 + 1);
     const enum dti_status status =
-        dti_dequant_raw_scales(how, &how->scales, scales, first / 2, wholes, reterr);
+        dti_dequant_raw_scales(how, &how->scales, NULL, scales, first / 2, wholes, reterr);
     if (status != DTI_OK || !codes)
         return status;
     return dti_input_read_at(how->codes.input, codes, count * BLOCK_BYTES,

@@ -6,9 +6,11 @@
 
 #include "kernels/arith/arith_kernel.h"
 
-#define ARITH(exact, count, level) \
-    dti_arith_exact_fn exact;      \
-    dti_arith_count_fn count;
+#define ARITH(round, mark, rounded32, rounded64, uniform, level) \
+    dti_arith_round_fn round;                                    \
+    dti_arith_mark_fn mark;                                      \
+    dti_arith_rounded_fn rounded32, rounded64;                   \
+    dti_arith_uniform_fn uniform;
 #include "kernels/arith/arith_kernels.def"
 #undef ARITH
 

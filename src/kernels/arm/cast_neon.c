@@ -1,133 +1,148 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp32 to and from the 16-bit floats. FCVT handles fp16 subnormals, keeps the sign and top
- * payload bits of a NaN and makes it quiet, as dti_encode() requires. It rounds according to
- * FPCR: to nearest even unless changed. bf16 uses integer arithmetic. */
-#include <arm_neon.h>
-#include <string.h>
-
+ * Casts between the IEEE floats and bf16. FCVT handles subnormals, keeps the sign and top payload
+ * bits of a NaN and makes it quiet, as dti_encode() requires. It rounds according to FPCR: to
+ * nearest even unless changed. bf16 uses integer arithmetic. */
+#include "kernels/arm/neon.h"
 #include "kernels/kernels.h"
 
-enum { STEP = 8 }; /* elements */
+/* The NaN that all NaNs become, or what they keep of themselves. */
+struct nan16 {
+    uint16x8_t keep, set;
+};
 
-static inline void decode_fp16(unsigned char *dst, const unsigned char *src)
+DTI_INLINE bool is_canonical(const struct dti_kernel_args *args)
 {
-    const float16x8_t half = vreinterpretq_f16_u8(vld1q_u8(src));
-    vst1q_u8(dst, vreinterpretq_u8_f32(vcvt_f32_f16(vget_low_f16(half))));
-    vst1q_u8(dst + 16, vreinterpretq_u8_f32(vcvt_high_f32_f16(half)));
+    return args->encoder->policy.nan == DTI_NAN_CANONICAL;
 }
 
-static inline void decode_bf16(unsigned char *dst, const unsigned char *src)
+DTI_INLINE void fp16_to_fp32(const void *constants, unsigned char *dst, const unsigned char *src)
 {
-    const uint16x8_t code = vreinterpretq_u16_u8(vld1q_u8(src));
-    const uint16x8_t magnitude = vbicq_u16(code, vdupq_n_u16(0x8000));
-    const uint16x8_t is_nan = vcgtq_u16(magnitude, vdupq_n_u16(0x7f80));
-    const uint16x8_t quiet = vorrq_u16(code, vandq_u16(is_nan, vdupq_n_u16(0x0040)));
-    vst1q_u8(dst, vreinterpretq_u8_u32(vshll_n_u16(vget_low_u16(quiet), 16)));
-    vst1q_u8(dst + 16, vreinterpretq_u8_u32(vshll_high_n_u16(quiet, 16)));
-}
-
-/* All ones in lanes that are NaNs whose payload must be dropped. */
-static inline uint16x8_t dropped_nan(uint8x16_t low, uint8x16_t high, uint16x8_t is_canonical)
-{
-    const float32x4_t a = vreinterpretq_f32_u8(low), b = vreinterpretq_f32_u8(high);
-    const uint16x4_t number = vmovn_u32(vceqq_f32(a, a));
-    return vbicq_u16(is_canonical, vmovn_high_u32(number, vceqq_f32(b, b)));
-}
-
-static inline void encode_fp16(unsigned char *dst, const unsigned char *src,
-                               uint16x8_t is_canonical, uint16x8_t canonical)
-{
-    const uint8x16_t low = vld1q_u8(src), high = vld1q_u8(src + 16);
-    const float16x4_t first = vcvt_f16_f32(vreinterpretq_f32_u8(low));
-    const float16x8_t half = vcvt_high_f16_f32(first, vreinterpretq_f32_u8(high));
-    const uint16x8_t code = vreinterpretq_u16_f16(half);
-    const uint16x8_t kept = vbslq_u16(dropped_nan(low, high, is_canonical), canonical, code);
-    vst1q_u8(dst, vreinterpretq_u8_u16(kept));
-}
-
-/* Adds just under half a unit, plus one if the last kept bit is odd. NaNs are truncated and made
- * quiet instead, because the addition could carry them into infinity or zero. */
-static inline uint32x4_t round_bf16(uint8x16_t bytes)
-{
-    const uint32x4_t bits = vreinterpretq_u32_u8(bytes);
-    const uint32x4_t odd = vandq_u32(vshrq_n_u32(bits, 16), vdupq_n_u32(1));
-    const uint32x4_t sum = vaddq_u32(vaddq_u32(bits, vdupq_n_u32(0x7fff)), odd);
-    const uint32x4_t magnitude = vbicq_u32(bits, vdupq_n_u32(UINT32_C(0x80000000)));
-    const uint32x4_t is_nan = vcgtq_u32(magnitude, vdupq_n_u32(UINT32_C(0x7f800000)));
-    return vbslq_u32(is_nan, vorrq_u32(bits, vdupq_n_u32(UINT32_C(0x400000))), sum);
-}
-
-static inline void encode_bf16(unsigned char *dst, const unsigned char *src,
-                               uint16x8_t is_canonical, uint16x8_t canonical)
-{
-    const uint8x16_t low = vld1q_u8(src), high = vld1q_u8(src + 16);
-    const uint16x8_t code =
-        vuzp2q_u16(vreinterpretq_u16_u32(round_bf16(low)), vreinterpretq_u16_u32(round_bf16(high)));
-    const uint16x8_t kept = vbslq_u16(dropped_nan(low, high, is_canonical), canonical, code);
-    vst1q_u8(dst, vreinterpretq_u8_u16(kept));
-}
-
-typedef void decode_fn(unsigned char *dst, const unsigned char *src);
-typedef void encode_fn(unsigned char *dst, const unsigned char *src, uint16x8_t is_canonical,
-                       uint16x8_t canonical);
-
-/* The remainder goes through a buffer of one step. */
-static inline __attribute__((always_inline)) void decode_all(unsigned char *dst,
-                                                             const unsigned char *src, size_t n,
-                                                             decode_fn *step)
-{
-    size_t i = 0;
-    for (; i + STEP <= n; i += STEP)
-        step(dst + 4 * i, src + 2 * i);
-    if (i < n) {
-        unsigned char from[2 * STEP] = {0}, to[4 * STEP];
-        memcpy(from, src + 2 * i, 2 * (n - i));
-        step(to, from);
-        memcpy(dst + 4 * i, to, 4 * (n - i));
+    (void)constants;
+    for (unsigned i = 0; i < 2; i++) {
+        const float16x8_t half = vreinterpretq_f16_u8(vld1q_u8(src + 16 * i));
+        neon_store_f32(dst + 32 * i, vcvt_f32_f16(vget_low_f16(half)));
+        neon_store_f32(dst + 32 * i + 16, vcvt_high_f32_f16(half));
     }
 }
 
-static inline __attribute__((always_inline)) void encode_all(const struct dti_encoder *e,
-                                                             unsigned char *dst,
-                                                             const unsigned char *src, size_t n,
-                                                             encode_fn *step)
+DTI_INLINE void bf16_to_fp32(const void *constants, unsigned char *dst, const unsigned char *src)
 {
-    const uint16x8_t is_canonical = vdupq_n_u16(e->policy.nan == DTI_NAN_CANONICAL ? 0xffff : 0);
-    const uint16x8_t canonical = vdupq_n_u16((uint16_t)e->nan[0]);
-    size_t i = 0;
-    for (; i + STEP <= n; i += STEP)
-        step(dst + 2 * i, src + 4 * i, is_canonical, canonical);
-    if (i < n) {
-        unsigned char from[4 * STEP] = {0}, to[2 * STEP];
-        memcpy(from, src + 4 * i, 4 * (n - i));
-        step(to, from, is_canonical, canonical);
-        memcpy(dst + 2 * i, to, 2 * (n - i));
+    (void)constants;
+    for (unsigned i = 0; i < 2; i++) {
+        const uint16x8_t code = vreinterpretq_u16_u8(vld1q_u8(src + 16 * i));
+        const uint16x8_t magnitude = vbicq_u16(code, vdupq_n_u16(0x8000));
+        const uint16x8_t is_nan = vcgtq_u16(magnitude, vdupq_n_u16(0x7f80));
+        const uint16x8_t quiet = vorrq_u16(code, vandq_u16(is_nan, vdupq_n_u16(0x0040)));
+        neon_store32(dst + 32 * i, vshll_n_u16(vget_low_u16(quiet), 16));
+        neon_store32(dst + 32 * i + 16, vshll_high_n_u16(quiet, 16));
     }
 }
 
-void dti_fp16_to_fp32_neon(const struct dti_kernel_args *args, void *restrict dst,
-                           const void *restrict src, size_t n)
+DTI_INLINE void fp32_to_fp16(const void *constants, unsigned char *dst, const unsigned char *src)
 {
-    (void)args;
-    decode_all(dst, src, n, decode_fp16);
+    const struct nan16 *const nan = constants;
+    for (unsigned i = 0; i < 2; i++) {
+        const float32x4_t low = neon_load_f32(src + 32 * i),
+                          high = neon_load_f32(src + 32 * i + 16);
+        uint16x8_t code = vreinterpretq_u16_f16(vcvt_high_f16_f32(vcvt_f16_f32(low), high));
+        if (nan)
+            code = vbslq_u16(neon_numbers16(low, high), code, nan->set);
+        neon_store16(dst + 16 * i, code);
+    }
 }
 
-void dti_bf16_to_fp32_neon(const struct dti_kernel_args *args, void *restrict dst,
-                           const void *restrict src, size_t n)
+/* Adding half a unit rounds ties up; those with an even last bit before that lose the one that they
+ * got, and so do the others, whose last bit it has cleared already. NaNs are truncated instead. */
+DTI_INLINE void fp32_to_bf16(const void *constants, unsigned char *dst, const unsigned char *src)
 {
-    (void)args;
-    decode_all(dst, src, n, decode_bf16);
+    const struct nan16 nan = *(const struct nan16 *)constants;
+    for (unsigned i = 0; i < 2; i++) {
+        const uint32x4_t low = neon_load32(src + 32 * i), high = neon_load32(src + 32 * i + 16);
+        const uint16x8_t near = vrshrn_high_n_u32(vrshrn_n_u32(low, 16), high, 16);
+        const uint16x8_t tie = vceqq_u16(neon_lower16(low, high), vdupq_n_u16(0x8000));
+        const uint16x8_t even = vbicq_u16(near, vshrq_n_u16(tie, 15));
+        const uint16x8_t number =
+            neon_numbers16(vreinterpretq_f32_u32(low), vreinterpretq_f32_u32(high));
+        const uint16x8_t cut = vandq_u16(neon_upper16(low, high), nan.keep);
+        neon_store16(dst + 16 * i, vbslq_u16(number, even, vorrq_u16(cut, nan.set)));
+    }
 }
+
+#define DECODE(name, bytes, to_bytes)                                              \
+    void dti_##name##_neon(const struct dti_kernel_args *args, void *restrict dst, \
+                           const void *restrict src, size_t n)                     \
+    {                                                                              \
+        (void)args;                                                                \
+        neon_run(name, NULL, dst, src, n, bytes, to_bytes);                        \
+    }
+DECODE(fp16_to_fp32, 2, 4)
+DECODE(bf16_to_fp32, 2, 4)
 
 void dti_fp32_to_fp16_neon(const struct dti_kernel_args *args, void *restrict dst,
                            const void *restrict src, size_t n)
 {
-    encode_all(args->encoder, dst, src, n, encode_fp16);
+    const struct nan16 nan = {.set = vdupq_n_u16((uint16_t)args->encoder->nan[0])};
+    if (is_canonical(args))
+        neon_run(fp32_to_fp16, &nan, dst, src, n, 4, 2);
+    else
+        neon_run(fp32_to_fp16, NULL, dst, src, n, 4, 2);
 }
 
 void dti_fp32_to_bf16_neon(const struct dti_kernel_args *args, void *restrict dst,
                            const void *restrict src, size_t n)
 {
-    encode_all(args->encoder, dst, src, n, encode_bf16);
+    const bool all = is_canonical(args);
+    const struct nan16 nan = {vdupq_n_u16(all ? 0 : 0xffff),
+                              vdupq_n_u16(all ? (uint16_t)args->encoder->nan[0] : 0x0040)};
+    neon_run(fp32_to_bf16, &nan, dst, src, n, 4, 2);
+}
+
+/* fp64: the same instructions one size up, and rounding to odd, which Arm has for this alone. */
+DTI_INLINE void fp32_to_fp64(const void *constants, unsigned char *dst, const unsigned char *src)
+{
+    (void)constants;
+    for (unsigned i = 0; i < 4; i++) {
+        const float32x4_t x = neon_load_f32(src + 16 * i);
+        neon_store_f64(dst + 32 * i, vcvt_f64_f32(vget_low_f32(x)));
+        neon_store_f64(dst + 32 * i + 16, vcvt_high_f64_f32(x));
+    }
+}
+
+DTI_INLINE void fp64_to_fp32(const void *constants, unsigned char *dst, const unsigned char *src)
+{
+    const uint32x4_t *const canonical = constants;
+    for (unsigned i = 0; i < 4; i++) {
+        const float64x2_t low = neon_load_f64(src + 32 * i),
+                          high = neon_load_f64(src + 32 * i + 16);
+        uint32x4_t code = vreinterpretq_u32_f32(vcvt_high_f32_f64(vcvt_f32_f64(low), high));
+        if (canonical) {
+            const uint32x4_t number = vuzp1q_u32(vreinterpretq_u32_u64(vceqq_f64(low, low)),
+                                                 vreinterpretq_u32_u64(vceqq_f64(high, high)));
+            code = vbslq_u32(number, code, *canonical);
+        }
+        neon_store32(dst + 16 * i, code);
+    }
+}
+
+DTI_INLINE void fp64_to_fp32_odd(const void *constants, unsigned char *dst,
+                                 const unsigned char *src)
+{
+    (void)constants;
+    for (unsigned i = 0; i < 4; i++) {
+        const float32x2_t low = vcvtx_f32_f64(neon_load_f64(src + 32 * i));
+        neon_store_f32(dst + 16 * i, vcvtx_high_f32_f64(low, neon_load_f64(src + 32 * i + 16)));
+    }
+}
+DECODE(fp32_to_fp64, 4, 8)
+DECODE(fp64_to_fp32_odd, 8, 4)
+
+void dti_fp64_to_fp32_neon(const struct dti_kernel_args *args, void *restrict dst,
+                           const void *restrict src, size_t n)
+{
+    const uint32x4_t canonical = vdupq_n_u32((uint32_t)args->encoder->nan[0]);
+    if (is_canonical(args))
+        neon_run(fp64_to_fp32, &canonical, dst, src, n, 8, 4);
+    else
+        neon_run(fp64_to_fp32, NULL, dst, src, n, 8, 4);
 }

@@ -10,9 +10,8 @@
 #include <string.h>
 
 #include "kernels/gguf/gguf_lanes.h"
-
-enum { GGUF_LANES = 16 };
-typedef float gguf_lanes[GGUF_LANES]; /* one number of each group */
+#include "kernels/gguf/gguf_search.h"
+#include "kernels/lanes_piece.h"
 
 DTI_LANE int32_t gguf_bits(float x)
 {
@@ -118,9 +117,13 @@ DTI_LANE float gguf_inverse(float x)
 /* Transposes consecutive groups of n numbers into lanes. */
 DTI_LANE void gguf_transpose(gguf_lanes *restrict to, const unsigned char *restrict x, unsigned n)
 {
+#ifdef GGUF_SEARCHES
+    DTI_LANES_NAME(dti_gguf_transpose)(to, x, n);
+#else
     for (unsigned i = 0; i < n; i++)
         for (unsigned k = 0; k < GGUF_LANES; k++)
             to[i][k] = gguf_at(x, k * n + i);
+#endif
 }
 
 /* In each lane, the first number with the largest magnitude; 0 if all are zeros. */

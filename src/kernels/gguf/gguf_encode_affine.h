@@ -7,12 +7,6 @@
 
 #include "kernels/gguf/gguf_encode.h"
 
-/* A number is code * scale + least. Codes are those of (x - base) * inverse. */
-struct gguf_affine {
-    gguf_lanes scale, least, inverse, base, error;
-    gguf_lanes most, sum_w, sum_x;
-};
-
 DTI_LANE void gguf_affine_sums(struct gguf_affine *restrict to, const gguf_lanes *restrict x,
                                const gguf_lanes *restrict w, unsigned n)
 {
@@ -108,6 +102,10 @@ DTI_LANE void gguf_affine_search(struct gguf_affine *restrict to, const gguf_lan
                                  unsigned steps, bool absolute)
 {
     gguf_lanes code[32], first;
+#ifdef GGUF_SEARCHES
+    if (DTI_LANES_NAME(dti_gguf_affine_search)(to, x, w, n, most, from, steps, absolute))
+        return;
+#endif
     gguf_affine_sums(to, x, w, n);
     for (unsigned k = 0; k < GGUF_LANES; k++) {
         to->inverse[k] = (float)most / gguf_sub(to->most[k], to->least[k]);
@@ -196,6 +194,9 @@ DTI_LANE void gguf_put_affine(unsigned char *restrict to, unsigned char *restric
 /* Weights: the magnitude of a number plus the root mean square of its group. */
 DTI_LANE void gguf_affine_weights(gguf_lanes *restrict w, const gguf_lanes *restrict x)
 {
+#ifdef GGUF_SEARCHES
+    DTI_LANES_NAME(dti_gguf_affine_weights)(w, x);
+#else
     gguf_lanes sum = {0};
     for (unsigned i = 0; i < 32; i++)
         for (unsigned k = 0; k < GGUF_LANES; k++)
@@ -205,6 +206,7 @@ DTI_LANE void gguf_affine_weights(gguf_lanes *restrict w, const gguf_lanes *rest
     for (unsigned i = 0; i < 32; i++)
         for (unsigned k = 0; k < GGUF_LANES; k++)
             w[i][k] = sum[k] + fabsf(x[i][k]);
+#endif
 }
 
 /* quantize_row_q4_K_ref() */
@@ -245,35 +247,45 @@ DTI_LANE void q5_k_encode(unsigned char *restrict to, const unsigned char *restr
     }
 }
 
-/* quantize_row_q2_K_ref(): 16 groups, weighted by magnitude, 4-bit scales and minima. */
-DTI_LANE void q2_k_encode(unsigned char *restrict to, const unsigned char *restrict x)
+/* A block of quantize_row_q2_K_ref(), with what was found for its groups from `lane` on: 4-bit
+ * scales and minima. */
+DTI_LANE void gguf_put_q2_k(unsigned char *restrict to, const unsigned char *restrict x,
+                            const struct gguf_affine *restrict found, unsigned lane)
 {
-    struct gguf_affine found;
-    gguf_lanes lanes[16], weights[16];
     unsigned char code[256];
-    gguf_transpose(lanes, x, 16);
-    for (unsigned i = 0; i < 16; i++)
-        for (unsigned k = 0; k < GGUF_LANES; k++)
-            weights[i][k] = fabsf(lanes[i][k]);
-    gguf_affine_search(&found, (const gguf_lanes *)lanes, (const gguf_lanes *)weights, 16, 3, -0.5F,
-                       15, true);
-    const float largest = gguf_largest_of(found.scale, 16, 1);
-    const float deepest = gguf_largest_of(found.least, 16, -1);
+    const float largest = gguf_largest_of(found->scale + lane, 16, 1);
+    const float deepest = gguf_largest_of(found->least + lane, 16, -1);
     const float per_scale = largest > 0 ? 15 / largest : 0;
     const float per_minimum = deepest > 0 ? 15 / deepest : 0;
     for (unsigned g = 0; g < 16; g++) {
-        const int32_t scale = largest > 0 ? gguf_nearest(per_scale * found.scale[g]) : 0;
-        const int32_t minimum = deepest > 0 ? gguf_nearest(per_minimum * -found.least[g]) : 0;
+        const float s = found->scale[lane + g], m = found->least[lane + g];
+        const int32_t scale = largest > 0 ? gguf_nearest(per_scale * s) : 0;
+        const int32_t minimum = deepest > 0 ? gguf_nearest(per_minimum * -m) : 0;
         to[g] = (unsigned char)((uint32_t)scale | (uint32_t)minimum << 4);
     }
     gguf_put_half(to + 80, largest / 15);
     gguf_put_half(to + 82, deepest / 15);
     const float d = gguf_half(to + 80), least = gguf_half(to + 82);
     for (unsigned g = 0; g < 16; g++)
-        gguf_affine_final(code + (size_t)16 * g, x + (size_t)64 * g, 16, &found, g,
+        gguf_affine_final(code + (size_t)16 * g, x + (size_t)64 * g, 16, found, lane + g,
                           d * (float)(to[g] & 15), least * (float)(to[g] >> 4), 3);
     gguf_put_pairs(to + 16, code, 32, 0);
     gguf_put_pairs(to + 48, code + 128, 32, 0);
+}
+
+/* Numbers are weighted by magnitude. */
+DTI_LANE void q2_k_encode(unsigned char *restrict to, const unsigned char *restrict x, size_t count)
+{
+    struct gguf_affine found;
+    gguf_lanes lanes[16], weights[16];
+    gguf_transpose(lanes, x, 16);
+    for (unsigned i = 0; i < 16; i++)
+        for (unsigned k = 0; k < GGUF_LANES; k++)
+            weights[i][k] = fabsf(lanes[i][k]);
+    gguf_affine_search(&found, (const gguf_lanes *)lanes, (const gguf_lanes *)weights, 16, 3, -0.5F,
+                       15, true);
+    for (unsigned b = 0; b < count; b++)
+        gguf_put_q2_k(to + (size_t)84 * b, x + (size_t)1024 * b, &found, 16 * b);
 }
 
 #endif

@@ -17,12 +17,12 @@
     ONE(Q4_1, q4_1)         \
     ONE(Q5_0, q5_0)         \
     ONE(Q5_1, q5_1)         \
-    ONE(Q8_0, q8_0)         \
-    ONE(Q2_K, q2_k)         \
-    ONE(Q3_K, q3_k)         \
+    MANY(Q8_0, q8_0)        \
+    MANY(Q2_K, q2_k)        \
+    MANY(Q3_K, q3_k)        \
     MANY(Q4_K, q4_k)        \
     MANY(Q5_K, q5_k)        \
-    ONE(Q6_K, q6_k)         \
+    MANY(Q6_K, q6_k)        \
     MANY(IQ4_NL, iq4_nl)    \
     MANY(IQ4_XS, iq4_xs)    \
     ONE(TQ1_0, tq1_0)       \

@@ -10,11 +10,6 @@
 /* Groups whose largest magnitude is below this have no scale. */
 #define GGUF_LEAST_MAGNITUDE 1e-15F
 
-/* The scale of each group, and the factor that gave its codes, which is 0 if there is no scale. */
-struct gguf_scaled {
-    gguf_lanes scale, inverse, best, largest;
-};
-
 /* Computes codes from numbers times `inverse` and the scale that fits them best by least
  * squares, weighted by squares; kept if it is the first or better than the previous ones. */
 DTI_LANE void gguf_scale_try(struct gguf_scaled *restrict to, const gguf_lanes *restrict x,
@@ -45,6 +40,9 @@ DTI_LANE void gguf_scale_try(struct gguf_scaled *restrict to, const gguf_lanes *
 DTI_LANE void gguf_scale_search(struct gguf_scaled *restrict to, const gguf_lanes *restrict x)
 {
     gguf_first_largest(to->largest, x, 16);
+#ifdef GGUF_SEARCHES
+    DTI_LANES_NAME(dti_gguf_scale_search)(to, x);
+#else
     gguf_scale_try(to, x, -32, true);
     for (int step = -9; step <= 9; step++)
         if (step != 0)
@@ -54,19 +52,34 @@ DTI_LANE void gguf_scale_search(struct gguf_scaled *restrict to, const gguf_lane
         to->scale[k] = none ? 0 : to->scale[k];
         to->inverse[k] = none ? 0 : to->inverse[k];
     }
+#endif
 }
 
-/* quantize_row_q6_K_ref(). A group with a stored scale of 0 keeps the codes of its search. */
-DTI_LANE void q6_k_encode(unsigned char *restrict to, const unsigned char *restrict x)
+/* Codes for a scale as stored. If it is 0, those of the search, which has none for a factor of 0.
+ */
+DTI_LANE void gguf_scale_final(unsigned char *restrict code, const unsigned char *restrict x,
+                               float scale, float searched)
 {
-    struct gguf_scaled found;
-    gguf_lanes lanes[16];
+    const int32_t middle = searched != 0 ? 32 : 0;
+    if (scale != 0) {
+        GGUF_VECTOR
+        for (unsigned i = 0; i < 16; i++)
+            code[i] = (unsigned char)(32 + gguf_level(gguf_at(x, i) / scale, -32, 31));
+    } else {
+        GGUF_VECTOR
+        for (unsigned i = 0; i < 16; i++)
+            code[i] = (unsigned char)(middle + gguf_level(searched * gguf_at(x, i), -32, 31));
+    }
+}
+
+/* A block of quantize_row_q6_K_ref(), with what was found for its groups. */
+DTI_LANE void gguf_put_q6_k(unsigned char *restrict to, const unsigned char *restrict x,
+                            const float *restrict scales, const float *restrict inverses)
+{
     unsigned char code[256];
-    gguf_transpose(lanes, x, 16);
-    gguf_scale_search(&found, (const gguf_lanes *)lanes);
     float largest = 0;
     for (unsigned g = 0; g < 16; g++)
-        largest = fabsf(found.scale[g]) > fabsf(largest) ? found.scale[g] : largest;
+        largest = fabsf(scales[g]) > fabsf(largest) ? scales[g] : largest;
     if (fabsf(largest) < GGUF_LEAST_MAGNITUDE) {
         memset(to, 0, 210);
         return;
@@ -75,19 +88,25 @@ DTI_LANE void q6_k_encode(unsigned char *restrict to, const unsigned char *restr
     gguf_put_half(to + 208, 1 / inverse);
     const float d = gguf_half(to + 208);
     for (unsigned g = 0; g < 16; g++) {
-        const int32_t nearest = gguf_nearest(inverse * found.scale[g]);
+        const int32_t nearest = gguf_nearest(inverse * scales[g]);
         to[192 + g] = (unsigned char)(nearest < 127 ? nearest : 127);
-        const float scale = d * (float)(signed char)to[192 + g], searched = found.inverse[g];
-        const int32_t middle = scale != 0 || searched != 0 ? 32 : 0;
-        for (unsigned i = 16 * g; i < 16 * g + 16; i++)
-            code[i] = (unsigned char)(middle + gguf_level(scale != 0 ? gguf_at(x, i) / scale
-                                                                     : searched * gguf_at(x, i),
-                                                          -32, 31));
+        gguf_scale_final(code + (size_t)16 * g, x + (size_t)64 * g,
+                         d * (float)(signed char)to[192 + g], inverses[g]);
     }
     for (size_t n = 0; n < 2; n++) {
         gguf_put_nibbles(to + 64 * n, code + 128 * n, 64);
         gguf_put_pairs(to + 128 + 32 * n, code + 128 * n, 32, 4);
     }
+}
+
+DTI_LANE void q6_k_encode(unsigned char *restrict to, const unsigned char *restrict x, size_t count)
+{
+    struct gguf_scaled found;
+    gguf_lanes lanes[16];
+    gguf_transpose(lanes, x, 16);
+    gguf_scale_search(&found, (const gguf_lanes *)lanes);
+    for (size_t b = 0; b < count; b++)
+        gguf_put_q6_k(to + 210 * b, x + 1024 * b, found.scale + 16 * b, found.inverse + 16 * b);
 }
 
 /* One round of make_q3_quants(): changes each code in turn if that improves the fit. Returns
@@ -144,13 +163,13 @@ DTI_LANE void gguf_codes_search(float *restrict scale, gguf_lanes *restrict code
     }
 }
 
-/* quantize_row_q3_K_ref(). A group with a stored scale of 0 keeps the codes of its search. */
-DTI_LANE void q3_k_encode(unsigned char *restrict to, const unsigned char *restrict x)
+/* A block of quantize_row_q3_K_ref(), with what was found for its groups: codes from lane `lane`
+ * on. A group with a stored scale of 0 keeps the codes of its search. */
+DTI_LANE void gguf_put_q3_k(unsigned char *restrict to, const unsigned char *restrict x,
+                            const float *restrict scales, const gguf_lanes *restrict found,
+                            size_t lane)
 {
-    gguf_lanes lanes[16], found[16], scales;
     unsigned char code[256], stored[16], high[32] = {0};
-    gguf_transpose(lanes, x, 16);
-    gguf_codes_search(scales, found, (const gguf_lanes *)lanes);
     float largest = 0;
     for (unsigned g = 0; g < 16; g++)
         largest = fabsf(scales[g]) > fabsf(largest) ? scales[g] : largest;
@@ -164,7 +183,7 @@ DTI_LANE void q3_k_encode(unsigned char *restrict to, const unsigned char *restr
         stored[g] = largest != 0 ? (unsigned char)(clamped + 32) : 0;
         for (unsigned i = 0; i < 16; i++) {
             const int32_t again = gguf_level(gguf_at(x, 16 * g + i) / scale, -4, 3) + 4;
-            code[16 * g + i] = (unsigned char)(scale != 0 ? again : (int32_t)found[i][g]);
+            code[16 * g + i] = (unsigned char)(scale != 0 ? again : (int32_t)found[i][lane + g]);
         }
     }
     for (unsigned g = 0; g < 8; g++)
@@ -176,6 +195,16 @@ DTI_LANE void q3_k_encode(unsigned char *restrict to, const unsigned char *restr
     memcpy(to, high, sizeof high);
     gguf_put_pairs(to + 32, code, 32, 0);
     gguf_put_pairs(to + 64, code + 128, 32, 0);
+}
+
+DTI_LANE void q3_k_encode(unsigned char *restrict to, const unsigned char *restrict x, size_t count)
+{
+    gguf_lanes lanes[16], found[16], scales;
+    gguf_transpose(lanes, x, 16);
+    gguf_codes_search(scales, found, (const gguf_lanes *)lanes);
+    for (size_t b = 0; b < count; b++)
+        gguf_put_q3_k(to + 110 * b, x + 1024 * b, scales + 16 * b, (const gguf_lanes *)found,
+                      16 * b);
 }
 
 #endif

@@ -6,13 +6,23 @@
 
 #include "kernels/gguf/gguf_encode.h"
 
-/* quantize_row_q8_0_ref() */
-DTI_LANE void q8_0_encode(unsigned char *restrict to, const unsigned char *restrict x)
+DTI_LANE void gguf_put_q8_0(unsigned char *restrict to, const unsigned char *restrict x)
 {
     const float scale = gguf_largest_magnitude(x, 32) / 127, inverse = gguf_inverse(scale);
     gguf_put_half(to, scale);
     for (unsigned i = 0; i < 32; i++)
         to[2 + i] = (unsigned char)gguf_round(gguf_at(x, i) * inverse);
+}
+
+/* quantize_row_q8_0_ref() */
+DTI_LANE void q8_0_encode(unsigned char *restrict to, const unsigned char *restrict x, size_t count)
+{
+#ifdef GGUF_SEARCHES
+    if (DTI_LANES_NAME(dti_gguf_q8_0)(to, x, count))
+        return;
+#endif
+    for (size_t b = 0; b < count; b++)
+        gguf_put_q8_0(to + 34 * b, x + 128 * b);
 }
 
 /* The first number with the largest magnitude; 0 if all are zeros. */

@@ -59,8 +59,12 @@ DTI_LANE void gguf_table_try(float *restrict scale, float *restrict best,
 /* The search of quantize_row_iq4_nl_impl(), 7 steps in each direction. */
 DTI_LANE void gguf_table_search(float *restrict scale, const gguf_lanes *restrict x)
 {
-    gguf_lanes largest, best, inverse;
+    gguf_lanes largest;
     gguf_first_largest(largest, x, 32);
+#ifdef GGUF_SEARCHES
+    DTI_LANES_NAME(dti_gguf_table_search)(scale, x, largest, gguf_table_middles, gguf_table_steps);
+#else
+    gguf_lanes best, inverse;
     for (unsigned k = 0; k < GGUF_LANES; k++)
         inverse[k] = largest[k] / 127;
     for (unsigned k = 0; k < GGUF_LANES; k++)
@@ -73,6 +77,7 @@ DTI_LANE void gguf_table_search(float *restrict scale, const gguf_lanes *restric
     }
     for (unsigned k = 0; k < GGUF_LANES; k++)
         scale[k] = fabsf(largest[k]) < GGUF_LEAST_MAGNITUDE ? 0 : scale[k];
+#endif
 }
 
 /* quantize_iq4_nl() */

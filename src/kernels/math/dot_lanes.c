@@ -4,6 +4,7 @@
  * compiler can vectorize without reordering. */
 #include "core/dtype/storage.h"
 #include "kernels/fp64.h"
+#include "kernels/fused.h"
 #include "kernels/math/dot_kernels.h"
 
 enum { SUMS_F32 = 32, SUMS_F64 = 16, BLOCK_I8 = 1 << 16 };
@@ -131,7 +132,7 @@ void dti_dot_exact(struct dti_exact_sum *sum, enum dti_dtype dtype, const void *
             const double x = fp64_at(a, i), y = fp64_at(b, i), product = dti_fp64_multiply(x, y);
             dti_exact_sum_add(sum, product);
             if (isfinite(product))
-                dti_exact_sum_add(sum, fma(x, y, -product));
+                dti_exact_sum_add(sum, dti_fma(x, y, -product));
         } else {
             dti_exact_sum_add(sum, dti_fp64_multiply(at(a, i), at(b, i)));
         }

@@ -39,6 +39,7 @@
 
 #include <math.h>
 
+#include "kernels/fused.h"
 #include "kernels/scan/loss_single.h"
 #include "kernels/scan/loss_tile.h"
 
@@ -264,8 +265,8 @@ static bool add_singles(const struct summand *element, size_t lane, size_t at,
     for (size_t i = lane; i < DTI_LOSS_GROUP; i += DTI_LOSS_LANES) {
         const float error = element[i].single_error, source = (float)element[i].source;
         absolute = dti_fp32_add(absolute, error);
-        squared = fmaf(error, error, squared);
-        source_squared = fmaf(source, source, source_squared);
+        squared = dti_fp32_add_square(squared, error);
+        source_squared = dti_fp32_add_square(source_squared, source);
         largest = error > largest ? error : largest;
         largest_source = source > largest_source ? source : largest_source;
     }
@@ -287,8 +288,8 @@ static void add_group(const struct summand *element, size_t n, bool single, size
         for (size_t i = lane; i < n; i += DTI_LOSS_LANES) {
             const double error = element[i].error, source = element[i].source;
             lanes->absolute[lane] = dti_fp64_add(lanes->absolute[lane], error);
-            lanes->squared[lane] = fma(error, error, lanes->squared[lane]);
-            lanes->source_squared[lane] = fma(source, source, lanes->source_squared[lane]);
+            lanes->squared[lane] = dti_fma(error, error, lanes->squared[lane]);
+            lanes->source_squared[lane] = dti_fma(source, source, lanes->source_squared[lane]);
         }
     }
 }

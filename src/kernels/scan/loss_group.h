@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "kernels/fused.h"
 #include "kernels/lanes.h"
 #include "kernels/scan/loss_single.h"
 #include "kernels/scan/loss_tile.h"
@@ -104,7 +105,7 @@ static inline void dti_loss_count_block(const struct dti_loss_rule *rule, struct
 }
 
 /* Whether numbers fit in fp32, so that their squares are exact and adding them rounds once, like
- * fma(), which is a slow call on machines without the instruction. */
+ * dti_fma(), which is a call where the compiler may not use the instruction. */
 static inline bool dti_loss_are_short(const double number[DTI_LOSS_LANES])
 {
     unsigned longer = 0;
@@ -123,7 +124,7 @@ static inline void dti_loss_add_squares(double sum[DTI_LOSS_LANES],
     const bool once = dti_loss_are_short(number);
 #endif
     for (unsigned i = 0; !once && i < DTI_LOSS_LANES; i++)
-        sum[i] = fma(number[i], number[i], sum[i]);
+        sum[i] = dti_fma(number[i], number[i], sum[i]);
     for (unsigned i = 0; once && i < DTI_LOSS_LANES; i++)
         sum[i] = dti_fp64_add(sum[i], number[i] * number[i]);
 }

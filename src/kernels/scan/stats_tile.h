@@ -32,6 +32,32 @@ void dti_stats_add_each(const struct dti_stats_rule *rule, const void *numbers, 
  * earlier. */
 void dti_stats_see_absmax(struct dti_stats *stats);
 
+/* The results of a pass over fp32 numbers by a kernel with a double a lane. */
+struct dti_stats_pass {
+    double sum[DTI_TILE_LANES], squared[DTI_TILE_LANES];
+    float min, max, least; /* least: smallest magnitude */
+    uint64_t signs;
+};
+
+/* Adds the last elements, fewer than there are lanes. Not inlined: it would take registers from the
+ * loop before it. */
+static __attribute__((noinline, unused)) void dti_stats_pass_rest(struct dti_stats_pass *p,
+                                                                  const float *from, size_t n,
+                                                                  double shift)
+{
+    float x[DTI_TILE_LANES];
+    memcpy(x, from, n * sizeof x[0]);
+    for (size_t i = 0; i < n; i++) {
+        const double d = (double)x[i] - shift;
+        p->sum[i] += d;
+        p->squared[i] += d * d;
+        p->min = x[i] < p->min ? x[i] : p->min;
+        p->max = x[i] > p->max ? x[i] : p->max;
+        p->least = fabsf(x[i]) < p->least ? fabsf(x[i]) : p->least;
+        p->signs += signbit(x[i]) != 0;
+    }
+}
+
 /* The end of an fp32 kernel. tile: sums and signs; min, max, least: the extremes and the
  * smallest magnitude. count_small counts zeros, numbers below the smallest normal, and negative
  * numbers, if there are any. A tile whose sums are not finite goes to the definition. */

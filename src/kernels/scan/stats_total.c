@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels/fp64.h"
+#include "kernels/fused.h"
 #include "kernels/kernel.h"
 #include "kernels/scan/stats.h"
 #include "kernels/scan/stats_tile.h"
@@ -230,7 +231,7 @@ static void add_multiple(struct dti_exact_sum *sum, double number, uint64_t coun
     for (unsigned i = 0; i < 2; i++) {
         const double product = dti_fp64_multiply(number, halves[i]);
         dti_exact_sum_add(sum, product);
-        dti_exact_sum_add(sum, fma(number, halves[i], -product));
+        dti_exact_sum_add(sum, dti_fma(number, halves[i], -product));
     }
 }
 
@@ -264,7 +265,7 @@ double dti_stats_deviation(const struct dti_stats *stats)
         return NAN;
     const double mean = mean_of(sum, stats->finite);
     const double mean_square = mean_of(squared, stats->finite);
-    const double variance = fma(-mean, mean, mean_square);
+    const double variance = dti_fma(-mean, mean, mean_square);
     return variance > 0 ? sqrt(variance) : 0;
 }
 

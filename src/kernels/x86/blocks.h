@@ -19,10 +19,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "kernels/lanes.h"
 #include "kernels/streaming.h"
-
-#define DTI_INLINE   static inline __attribute__((always_inline))
-#define DTI_NOINLINE __attribute__((noinline)) /* takes no registers from the loops */
 
 enum { DTI_CACHE_LINE = 64, DTI_PREFETCH_DISTANCE = 8192, DTI_BLOCK_BYTES_MAX = 512 };
 

@@ -78,16 +78,18 @@ static const char from_template[] =
 
 static enum dti_status choose_kind(const struct dti_container *input,
                                    const struct dti_container *model, const char *path,
-                                   enum dti_container_kind form, bool states,
+                                   enum dti_container_kind form, struct dti_target_way way,
                                    struct dti_file_target *ret, struct dti_error *reterr)
 {
-    const bool sharded = dti_container_has(input->kind, DTI_TRAIT_FOLDER);
+    const bool sharded = way.cuts || dti_container_has(input->kind, DTI_TRAIT_FOLDER);
     const enum dti_container_kind named = dti_container_named(path ? path : "");
     char quoted[DTI_QUOTE_SIZE] = "the output", endings[DTI_ENDINGS_SIZE];
     const bool any = !dti_container_is_known(form) || dti_holds_texts(form);
     if (path)
         dti_quote(quoted, path, strlen(path));
-    if (any && sharded && path && is_folder(path))
+    const bool bare = path && !ending_of(path) && !is_stream(path);
+    if (any && sharded && path &&
+        (is_folder(path) || (way.cuts && bare && !dti_container_is_known(named))))
         ret->kind = dti_container_first(DTI_TRAIT_SHARDS);
     else if (any && dti_is_sharded(named))
         ret->kind = named;
@@ -102,7 +104,7 @@ static enum dti_status choose_kind(const struct dti_container *input,
                         ? named
                         : dti_container_becomes(input->kind, path && is_stream(path));
     const bool templates = dti_is_gguf(ret->kind);
-    if (!is_made_of(ret->kind, input, model) && !(states && templates))
+    if (!is_made_of(ret->kind, input, model) && !(way.states && templates))
         return dti_fail(reterr, DTI_USAGE,
                         "%s: a %s file has the metadata of a model, which the input does not "
                         "have%s%s",
@@ -134,7 +136,7 @@ static enum dti_status choose_kind(const struct dti_container *input,
 
 /* The folder of the shards, and the name of their index. */
 static enum dti_status find_folder(const struct dti_container *input, const char *out_path,
-                                   struct dti_file_target *ret, struct dti_error *reterr)
+                                   bool cuts, struct dti_file_target *ret, struct dti_error *reterr)
 {
     const char *const path = out_path ? out_path : "";
     const char *const slash = strrchr(path, '/');
@@ -148,19 +150,20 @@ static enum dti_status find_folder(const struct dti_container *input, const char
     else if (input->index && dti_is_sharded(input->kind))
         ret->index = input->index;
     else
-        ret->index = input->index || input->file_count > 1 ? "model.safetensors.index.json" : NULL;
+        ret->index =
+            cuts || input->index || input->file_count > 1 ? "model.safetensors.index.json" : NULL;
     return DTI_OK;
 }
 
 enum dti_status dti_file_target_choose(const struct dti_container *input,
                                        const struct dti_container *model, const char *path,
-                                       enum dti_container_kind form, bool states,
+                                       enum dti_container_kind form, struct dti_target_way way,
                                        struct dti_file_target *ret, struct dti_error *reterr)
 {
     struct dti_file_target target = {.folder = NULL};
-    enum dti_status status = choose_kind(input, model, path, form, states, &target, reterr);
+    enum dti_status status = choose_kind(input, model, path, form, way, &target, reterr);
     if (status == DTI_OK && dti_is_sharded(target.kind))
-        status = find_folder(input, path, &target, reterr);
+        status = find_folder(input, path, way.cuts, &target, reterr);
     if (status == DTI_OK)
         *ret = target;
     return status;

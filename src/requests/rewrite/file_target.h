@@ -32,11 +32,16 @@ enum { DTI_ENDINGS_SIZE = 128 };
 const char *dti_file_endings(char text[DTI_ENDINGS_SIZE], const struct dti_container *input,
                              const struct dti_container *model);
 
+struct dti_target_way {
+    bool states; /* the caller makes the metadata of GGUF */
+    bool cuts;   /* it makes files of at most some size: shards of one file, too */
+};
+
 /* path: of the output; NULL with --dry-run only. form: of --as; none is known without it. model:
- * the --template, or NULL. states: the caller makes the metadata of GGUF. Free *ret on success. */
+ * the --template, or NULL. Free *ret on success. */
 enum dti_status dti_file_target_choose(const struct dti_container *input,
                                        const struct dti_container *model, const char *path,
-                                       enum dti_container_kind form, bool states,
+                                       enum dti_container_kind form, struct dti_target_way way,
                                        struct dti_file_target *ret, struct dti_error *reterr);
 void dti_file_target_free(struct dti_file_target *target);
 

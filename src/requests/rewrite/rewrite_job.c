@@ -54,20 +54,24 @@ static bool is_source(const struct dti_rewrite_job *job)
     return same;
 }
 
-/* Rejects the name of a model part, and reads --max-shard-size, which only applies to GGUF. */
-static enum dti_status check_gguf(struct dti_rewrite_job *job, struct dti_error *reterr)
+/* Rejects the name of a model part, and reads --max-shard-size, for GGUF and shards. */
+static enum dti_status check_size(struct dti_rewrite_job *job, struct dti_error *reterr)
 {
     const char *const path = job->out_path;
     const char *const size = job->tensors->shard_size;
     struct dti_gguf_part_name named;
     char quoted[DTI_QUOTE_SIZE];
-    if (!dti_is_gguf(job->target.kind))
-        return !size ? DTI_OK
-                     : dti_fail(reterr, DTI_USAGE,
-                                "--max-shard-size is for gguf files; give -o a name that ends in "
-                                "%s, or leave it out",
-                                dti_container_extension(dti_container_first(DTI_TRAIT_GGML)));
-    if (path && dti_gguf_part_named(dti_path_base(path), &named))
+    if (size && !dti_is_gguf(job->target.kind) && !dti_is_sharded(job->target.kind))
+        return dti_fail(reterr, DTI_USAGE,
+                        "--max-shard-size is for gguf files and folders of shards; give -o a name "
+                        "that ends in %s, or a folder, as in 'out/', or leave it out",
+                        dti_container_extension(dti_container_first(DTI_TRAIT_GGML)));
+    if (size && (job->request.finish || job->request.part.count > 0))
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s divides the shards of the input, and --max-shard-size makes others; "
+                        "leave one of them out",
+                        job->request.finish ? "--finish" : "--part");
+    if (path && dti_is_gguf(job->target.kind) && dti_gguf_part_named(dti_path_base(path), &named))
         return dti_fail(reterr, DTI_USAGE,
                         "%s is the name of one part of a model; give -o a name without its "
                         "numbers, and --max-shard-size to write parts",
@@ -108,9 +112,11 @@ static enum dti_status choose_target(struct dti_rewrite_job *job, struct dti_err
 {
     enum dti_status status =
         dti_file_target_choose(job->container, job->model, job->out_path, form_of(job),
-                               job->verb->states, &job->target, reterr);
+                               (struct dti_target_way){.states = job->verb->states,
+                                                       .cuts = job->tensors->shard_size != NULL},
+                               &job->target, reterr);
     if (status == DTI_OK)
-        status = check_gguf(job, reterr);
+        status = check_size(job, reterr);
     if (status != DTI_OK)
         return status;
     const bool parts = !dti_container_has(job->target.kind, DTI_TRAIT_BARE | DTI_TRAIT_REMADE);

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <fenv.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -68,16 +69,54 @@ static bool is_no_file(const char *name)
     return strchr(name, '/') && stat(name, &about) == 0 && !S_ISREG(about.st_mode);
 }
 
-/* Libraries built with fast-math may change the thread's rounding mode and subnormal handling. */
+/* The thread's rounding mode and subnormal handling. Where it takes an instruction, <fenv.h> is not
+ * used: glibc keeps fegetenv() in libm, which is loaded when it is asked for (mathematics.h). */
+#if defined __GNUC__ && defined __x86_64__
+#define DTI_KEEPS_REGISTERS 1
+static void read_registers(uint64_t state[2])
+{
+    unsigned short x87;
+    __asm__ volatile("fnstcw %0" : "=m"(x87));
+    state[0] = __builtin_ia32_stmxcsr();
+    state[1] = x87;
+}
+static void write_registers(const uint64_t state[2])
+{
+    const unsigned short x87 = (unsigned short)state[1];
+    __builtin_ia32_ldmxcsr((unsigned)state[0]);
+    __asm__ volatile("fldcw %0" : : "m"(x87));
+}
+#elif defined __GNUC__ && defined __aarch64__
+#define DTI_KEEPS_REGISTERS 1
+static void read_registers(uint64_t state[2])
+{
+    __asm__ volatile("mrs %0, fpcr" : "=r"(state[0]));
+}
+static void write_registers(const uint64_t state[2])
+{
+    __asm__ volatile("msr fpcr, %0" : : "r"(state[0]));
+}
+#endif
+
+/* Libraries built with fast-math may change it. */
 static void *open_keeping_arithmetic(const char *name)
 {
+#ifdef DTI_KEEPS_REGISTERS
+    uint64_t before[2];
+    read_registers(before);
+#else
     fenv_t before;
     const bool kept = fegetenv(&before) == 0;
+#endif
     atomic_fetch_add(&opening, 1);
     void *const handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     atomic_fetch_sub(&opening, 1);
+#ifdef DTI_KEEPS_REGISTERS
+    write_registers(before);
+#else
     if (kept)
         (void)fesetenv(&before);
+#endif
     return handle;
 }
 

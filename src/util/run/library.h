@@ -25,7 +25,7 @@ bool dti_library_is_opening(void);
 const char *dti_library_name(const struct dti_library *library); /* as it was opened */
 /* A function to look up by name; offset: where its pointer is in the struct to fill in. */
 struct dti_library_function {
-    const char *name;
+    char name[44];
     size_t offset;
     bool required;
 };

@@ -1,3 +1,4 @@
+# needs mpfr
 # Ties of codes, nothing to zero, nothing beyond the largest number, infinity to NaR.
 dtinfo cast 0x1p22 0x1.8p22 1e9 -1e9 1e-30 inf nan posit8
 dtinfo cast 1e9 1e-30 posit8 --round zero

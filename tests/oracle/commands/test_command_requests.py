@@ -187,6 +187,20 @@ def judge_commits(b, files):
               "a commit that is none is accepted", commit, run.stderr)
 
 
+def judge_neighbours(b, files):
+    """Each model has a commit of its own, also where one name is the other but for its last letter, or longer."""
+    commits = {"near": "1" * 40, "neat": "2" * 40, "nearer": "3" * 40}
+    for model, commit in commits.items():
+        for revision in ("main", commit):
+            resource = b.server.resources["/org/%s/resolve/%s/a.safetensors" % (model, revision)] = srv.Resource(files["small.safetensors"])
+            resource.headers = {"X-Repo-Commit": commit}
+    run, asked = b.run("check", "--no-nan", *("hf://org/%s/a.safetensors" % model for model in commits))
+    check(run.returncode == 0, "models are taken for each other", run)
+    for model, commit in commits.items():
+        of = [r.path.split("/")[4] for r in asked if r.path.startswith("/org/%s/" % model)]
+        check(of[:1] == ["main"] and set(of[1:]) == {commit}, "commit of", model, of)
+
+
 def judge_names(b, files):
     """External data with an escaped name; a name that leads out of the folder is refused as in local files."""
     if "model.onnx" not in files:
@@ -239,6 +253,7 @@ def main():
                 judge_counts(b, b.server.base() + "/", name, *most)
         judge_counts(b, "hf://org/model/", "model.safetensors.index.json", *MOST["model.safetensors.index.json"])
         judge_commits(b, files)
+        judge_neighbours(b, files)
         judge_names(b, files)
         if "arrays.npz" in files:
             judge_queries(b, files)

@@ -64,7 +64,8 @@ def answers(script, program, option, pretend):
         entry.chmod(0o755)
         run.run_case(script, "%s:/usr/bin:/bin" % bin_folder, pretend)
         found = collections.defaultdict(list)
-        for args in sorted(log.glob("*.args"), key=lambda path: path.stat().st_mtime_ns):
+        # in the order of the commands: times may be equal, and then the names, which are process IDs, rise
+        for args in sorted(log.glob("*.args"), key=lambda path: (path.stat().st_mtime_ns, int(path.stem))):
             out = args.with_suffix(".out")
             found[args.read_bytes()].append(out.read_bytes() if out.exists() else b"")
     return found
@@ -117,7 +118,7 @@ def main():
     options = parser.parse_args()
     widths = (80, 120) if options.long else (80,)
     scripts = [script for script in sorted(run.HERE.glob("*/*.sh"))
-               if not run.lacks(script, options.pretend, options.program.resolve())
+               if not run.lacks(script, options.pretend, options.program.resolve(), "")
                and not re.search(r"--wid(e|th)|/dev/full", script.read_text())
                and (not options.filters or any(word in "%s/%s" % (script.parent.name, script.stem)
                                                for word in options.filters))]

@@ -223,7 +223,7 @@ def broken():
 
 
 def limited(subject, proto, expected):
-    """Less than one second and 128 MiB."""
+    """Less than 3 seconds of the processor, also on a slow one (it takes 0.3 at most), and 128 MiB."""
     with open("large.onnx", "wb") as file:
         file.write(proto if isinstance(proto, bytes) else proto.SerializeToString())
     def limit():
@@ -241,7 +241,7 @@ def limited(subject, proto, expected):
         TALLY.check(subject, sum(one["quantized"] is not None for one in document["tensors"]), expected)
     print(f"{subject}: {seconds:.2f} s")
     if not SANITIZED:
-        TALLY.check(subject + ": time", seconds < 1, True)
+        TALLY.check(subject + ": time", seconds < 3, True)
 
 
 def large():

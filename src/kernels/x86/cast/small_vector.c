@@ -2,9 +2,9 @@
  *
  * fp32 -> signed floats of at most 8 bits with AVX2 and AVX-512; small.h explains the method.
  * The two differ in how they select bits: by masks or by blends. */
+#include "kernels/cast/small.h"
 #include "kernels/kernels.h"
 #include "kernels/x86/scan/loss_cast_avx512.h"
-#include "kernels/x86/small.h"
 #include "kernels/x86/vector.h"
 
 /* Results that the rounding alone does not give. */

@@ -3,7 +3,26 @@
  * fp32 -> integer codes of at most 16 bits, with one scale, or one per element. Special cases
  * (NaNs, infinities, quotients of 2^20 or more, and ties if the exact quotient is required) go
  * to the portable kernel, step by step; everything else is a quotient, a conversion, an addition
- * and a clamp. */
+ * and a clamp.
+ *
+ * True division to 8 bits by one scale s needs no division. With r = 1 / s, rounded, a product
+ * and two fused operations give
+ *
+ *   p = x r    e = x - p s    q = p + e r, each rounded once
+ *
+ * q is not always Q, the rounded x / s, but both are rounded to the same integer unless the last
+ * bits of s are next to zeros. For, let u be the last place of Q, s = B 2^i and x = A 2^j with
+ * significands of 24 bits, and s so far from the ends of the exponents that nothing underflows:
+ *
+ * - p is within 2 u of x / s: r and p have relative errors of 2^-24, and x / s is below 2^24 u.
+ *   e and r have such errors too, so q is the rounding of a y within 2^-22 u of x / s.
+ * - Halves beyond all codes do not matter, as q and Q are clamped to the same end: only h = H / 2,
+ *   H odd, |h| < 2^9. If the integers differ, h is between q and Q or one of them. It is an fp32
+ *   number with an even significand. So the midpoint m of h and a neighbour is between y and x / s
+ *   or one of them, and x / s is within 2^-22 u of it: m 2^k = M = H 2^T +- 1, of 25 bits, T >= 15.
+ * - |x / s - m| = |D| / (2 B) u with the integer D = A 2^n - M B, n > 22; so |D| <= 8. But D is B
+ *   or -B modulo 2^15. For a multiple B of 2^15 that leaves D = 0, A 2^n = M B, impossible for an
+ *   odd M of 25 bits; otherwise the last 15 bits of B are those of a number from -8 to 8. */
 #include "kernels/x86/quant/quant_affine.h"
 
 #ifdef __AVX2__
@@ -16,6 +35,23 @@ struct affine {
     vector low_words, high_words;
 };
 
+/* Whether refined quotients give the integers of quotients by this scale; see above. */
+static bool may_refine(const struct dti_affine_args *args)
+{
+    const uint32_t last = 0x7fff; /* 15 bits */
+    uint32_t bits;
+    memcpy(&bits, &args->scale, sizeof bits);
+    return args->scale > 0x1p-100f && args->scale < 0x1p100f &&
+           ((bits & last) == 0 || ((bits + 8) & last) > 16);
+}
+
+DTI_INLINE floats refined_quotient(const struct affine_common *c, struct affine_place p, unsigned i)
+{
+    const floats x = load_floats(p.x + i * VECTOR), near = VECTOR_BITS(mul_ps)(x, c->inverse);
+    const floats rest = VECTOR_BITS(fnmadd_ps)(near, c->scale, x);
+    return VECTOR_BITS(fmadd_ps)(rest, c->inverse, near);
+}
+
 /* Whether clamping STEP quotients is sufficient. */
 static DTI_NOINLINE bool all_small(const floats q[4])
 {
@@ -27,14 +63,15 @@ static DTI_NOINLINE bool all_small(const floats q[4])
  * brings into the range of codes; so checking the clamped elements catches all special cases. */
 DTI_INLINE void affine_step(const struct affine *c, struct affine_place p,
                             struct dti_quant_count *count, enum dti_quant_division division,
-                            bool columns, bool wide, bool stream)
+                            bool refined, bool columns, bool wide, bool stream)
 {
     floats q[4];
     vector sum[4], code[2];
     unsigned clipped = 0;
     bool odd = false;
     for (unsigned i = 0; i < 4; i++) {
-        q[i] = quotient_of(&c->common, p, i, division, columns);
+        q[i] = refined ? refined_quotient(&c->common, p, i)
+                       : quotient_of(&c->common, p, i, division, columns);
         const vector zero =
             columns && p.zero_points ? load_vector(p.zero_points + i * VECTOR) : c->zero;
         sum[i] = VECTOR_BITS(add_epi32)(VECTOR_BITS(cvtps_epi32)(q[i]), zero);
@@ -84,7 +121,7 @@ DTI_INLINE void affine_step(const struct affine *c, struct affine_place p,
 /* Fewer than STEP elements, through buffers padded with zeros. */
 DTI_INLINE void affine_rest(const struct affine *c, struct affine_place p, size_t n,
                             struct dti_quant_count *count, enum dti_quant_division division,
-                            bool columns, bool wide)
+                            bool refined, bool columns, bool wide)
 {
     unsigned char x[4 * STEP] = {0}, codes[2 * STEP];
     const struct affine_place buffers = {.codes = codes, .x = x};
@@ -96,7 +133,7 @@ DTI_INLINE void affine_rest(const struct affine *c, struct affine_place p, size_
         return;
     }
     memcpy(x, p.x, 4 * n);
-    affine_step(c, buffers, &some, division, false, wide, false);
+    affine_step(c, buffers, &some, division, refined, false, wide, false);
     memcpy(p.codes, codes, bytes * n);
     count->clipped += some.clipped;
     count->special += some.special;
@@ -104,34 +141,36 @@ DTI_INLINE void affine_rest(const struct affine *c, struct affine_place p, size_
 
 DTI_INLINE void affine_loop(const struct affine *c, struct affine_place p, size_t n,
                             struct dti_quant_count *count, enum dti_quant_division division,
-                            bool columns, bool wide, bool stream)
+                            bool refined, bool columns, bool wide, bool stream)
 {
     const size_t bytes = wide ? 2 : 1;
     size_t at = 0;
     if (stream) {
         at = units_before_vector(p.codes, bytes);
-        affine_rest(c, p, at, count, division, columns, wide);
+        affine_rest(c, p, at, count, division, refined, columns, wide);
     }
     for (; n - at >= STEP; at += STEP) {
         prefetch(p.x + 4 * at, 4 * STEP);
-        affine_step(c, place_at(p, at, bytes, columns), count, division, columns, wide, stream);
+        affine_step(c, place_at(p, at, bytes, columns), count, division, refined, columns, wide,
+                    stream);
     }
-    affine_rest(c, place_at(p, at, bytes, columns), n - at, count, division, columns, wide);
+    affine_rest(c, place_at(p, at, bytes, columns), n - at, count, division, refined, columns,
+                wide);
 }
 
-#define LOOPS(name, division, columns, wide)                                               \
+#define LOOPS(name, division, refined, columns, wide)                                      \
     static DTI_NOINLINE void name(const struct affine *c, struct affine_place p, size_t n, \
                                   struct dti_quant_count *count)                           \
     {                                                                                      \
         if (c->common.stream)                                                              \
-            affine_loop(c, p, n, count, division, columns, wide, true);                    \
+            affine_loop(c, p, n, count, division, refined, columns, wide, true);           \
         else                                                                               \
-            affine_loop(c, p, n, count, division, columns, wide, false);                   \
+            affine_loop(c, p, n, count, division, refined, columns, wide, false);          \
     }
 #define DIVISIONS(name, columns, wide)                                        \
-    LOOPS(name##_true, DTI_DIVIDE_TRUE, columns, wide)                        \
-    LOOPS(name##_reciprocal, DTI_DIVIDE_RECIPROCAL, columns, wide)            \
-    LOOPS(name##_exact, DTI_DIVIDE_EXACT, columns, wide)                      \
+    LOOPS(name##_true, DTI_DIVIDE_TRUE, false, columns, wide)                 \
+    LOOPS(name##_reciprocal, DTI_DIVIDE_RECIPROCAL, false, columns, wide)     \
+    LOOPS(name##_exact, DTI_DIVIDE_EXACT, false, columns, wide)               \
     static void name(const struct affine *c, struct affine_place p, size_t n, \
                      struct dti_quant_count *count)                           \
     {                                                                         \
@@ -147,6 +186,7 @@ DTI_INLINE void affine_loop(const struct affine *c, struct affine_place p, size_
             break;                                                            \
         }                                                                     \
     }
+LOOPS(bytes_refined, DTI_DIVIDE_TRUE, true, false, false)
 DIVISIONS(bytes_of_one, false, false)
 DIVISIONS(bytes_of_columns, true, false)
 DIVISIONS(words_of_one, false, true)
@@ -166,15 +206,18 @@ static struct affine affine_init(const struct dti_affine_args *args, const void 
     return c;
 }
 
-#define KERNEL(name, loops)                                                                 \
+#define KERNEL(name, loops, refined)                                                        \
     void VECTOR_NAME(name)(const struct dti_affine_args *args, void *codes, const float *x, \
                            size_t n, struct dti_quant_count *count)                         \
     {                                                                                       \
         const struct affine c = affine_init(args, codes, n);                                \
-        loops(&c, place_of(args, codes, x), n, count);                                      \
+        if (args->affine->division == DTI_DIVIDE_TRUE && !args->scales && may_refine(args)) \
+            refined(&c, place_of(args, codes, x), n, count);                                \
+        else                                                                                \
+            loops(&c, place_of(args, codes, x), n, count);                                  \
     }
-KERNEL(dti_quantize_int8, bytes_of_one)
-KERNEL(dti_quantize_int8_columns, bytes_of_columns)
-KERNEL(dti_quantize_int16, words_of_one)
-KERNEL(dti_quantize_int16_columns, words_of_columns)
+KERNEL(dti_quantize_int8, bytes_of_one, bytes_refined)
+KERNEL(dti_quantize_int8_columns, bytes_of_columns, bytes_of_columns)
+KERNEL(dti_quantize_int16, words_of_one, words_of_one)
+KERNEL(dti_quantize_int16_columns, words_of_columns, words_of_columns)
 #endif

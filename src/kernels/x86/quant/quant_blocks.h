@@ -10,7 +10,7 @@
 #include "kernels/x86/quant/quant_vector.h"
 
 #ifdef __AVX2__
-enum { DTI_TILE_NUMBERS_MAX = 32 * LANES, DTI_GROUP = 4 * LANES }; /* elements */
+enum { DTI_TILE_NUMBERS_MAX = 64 * LANES, DTI_GROUP = 4 * LANES }; /* elements */
 
 /* The shape of a tile's blocks and the layout of their codes; constants after inlining. */
 struct tile_shape {
@@ -125,10 +125,18 @@ DTI_INLINE void keep_factors(struct factors *ret, floats factors)
     store_floats((unsigned char *)ret->of, factors, false);
 }
 
+/* Prefetches as much as a group has, one tile and more ahead: scales are computed for the next
+ * tile. Group by group, because a whole tile's prefetches at once fill the buffers of the cache. */
+DTI_INLINE void prefetch_group(const unsigned char *x, unsigned group, unsigned length)
+{
+    prefetch(x + 4 * ((size_t)length * LANES + (size_t)group * DTI_GROUP), 4 * DTI_GROUP);
+}
+
 /* Multiplies the numbers of a group by their factors. */
 DTI_INLINE void take_group(const unsigned char *x, unsigned group, const struct factors *factors,
                            unsigned length, floats ret[4])
 {
+    prefetch_group(x, group, length);
     for (unsigned i = 0; i < 4; i++) {
         const unsigned at = (4 * group + i) * LANES;
         ret[i] = VECTOR_BITS(mul_ps)(load_floats(x + (size_t)4 * at),

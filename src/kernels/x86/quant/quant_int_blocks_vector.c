@@ -4,6 +4,7 @@
  * is below 2^-100, or so large that an fp16 scale might be infinite, go to the portable kernel. */
 #include <math.h>
 
+#include "kernels/gguf/gguf_search.h"
 #include "kernels/x86/quant/quant_blocks.h"
 
 #ifdef __AVX2__
@@ -28,7 +29,6 @@ DTI_INLINE bool q8_scales(const void *constants, const unsigned char *x, unsigne
                           struct factors *ret_factors)
 {
     (void)constants;
-    prefetch(x, 4 * LENGTH * LANES);
     const vector amax = tile_amax(x, LENGTH);
     if (!all_ordinary(amax, LEAST, Q8_MOST))
         return false;
@@ -105,7 +105,6 @@ DTI_INLINE bool q4_scales(const void *constants, const unsigned char *x, unsigne
 {
     vector amax;
     (void)constants;
-    prefetch(x, 4 * LENGTH * LANES);
     const floats extremes = extremes_of(x, &amax);
     if (!all_ordinary(amax, LEAST, Q4_MOST))
         return false;
@@ -146,7 +145,6 @@ DTI_INLINE bool mxint8_scales(const void *constants, const unsigned char *x, uns
                               struct factors *ret_factors)
 {
     const struct mxint8 *c = constants;
-    prefetch(x, 4 * LENGTH * LANES);
     const vector amax = tile_amax(x, LENGTH);
     if (!all_ordinary(amax, LEAST, MX_MOST))
         return false;
@@ -216,6 +214,25 @@ void VECTOR_NAME(dti_quantize_q8_0)(const struct dti_block_args *args, void *cod
 {
     const struct tile_job job = {q8_scales, q8_codes, q8_shape, true};
     tiles_run(job, NULL, args, codes, scales, x, n, count);
+}
+
+bool VECTOR_NAME(dti_gguf_q8_0)(unsigned char *blocks, const unsigned char *x, size_t count)
+{
+    const struct dti_block_args places = {.code_stride = 34, .scale_stride = 34};
+    if (count % LANES != 0)
+        return false;
+    for (; count > 0; count -= LANES) {
+        unsigned char code[LENGTH * LANES], scale[2 * LANES];
+        struct factors factors;
+        if (!q8_scales(NULL, x, scale, &factors))
+            return false;
+        q8_codes(NULL, x, &factors, code, NULL, false);
+        place_scales(&places, q8_shape, blocks, scale, LANES);
+        place_codes(&places, q8_shape, blocks + 2, code, LANES, LENGTH);
+        x += 4 * LENGTH * LANES;
+        blocks += 34 * LANES;
+    }
+    return true;
 }
 
 TILE_ORDERS(q4_tiles, q4_scales, q4_codes, 2, false)

@@ -55,7 +55,6 @@ DTI_INLINE bool mx_scales(const void *constants, const unsigned char *x, unsigne
                           struct factors *ret_factors)
 {
     const struct mx *c = constants;
-    prefetch(x, 4 * LENGTH * LANES);
     const vector amax = tile_amax(x, LENGTH);
     if (!all_ordinary(amax, 0, LARGEST_FINITE))
         return false;

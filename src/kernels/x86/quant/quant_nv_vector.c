@@ -22,7 +22,6 @@ DTI_INLINE bool nv_scales(const void *constants, const unsigned char *x, unsigne
     const struct nv *c = constants;
     const struct rounding *r = &c->scale_rounding;
     floats magic;
-    prefetch(x, 4 * LENGTH * LANES);
     const vector amax = tile_amax(x, LENGTH);
     if (!all_ordinary(amax, 0, LARGEST_FINITE))
         return false;
@@ -71,6 +70,7 @@ DTI_INLINE void nv_codes_as(const struct nv *c, const unsigned char *x,
 {
     struct dti_quant_count some = {0};
     for (unsigned group = 0; group < LENGTH * LANES / DTI_GROUP; group++) {
+        prefetch_group(x, group, LENGTH);
         byte_mask over;
         store_codes(codes, group, nv_group(c, x, factors, group, &over, reciprocal, whole), shape,
                     stream);

@@ -7,8 +7,8 @@
 #ifndef KERNELS_X86_QUANT_QUANT_SMALL_H
 #define KERNELS_X86_QUANT_QUANT_SMALL_H
 
+#include "kernels/cast/small.h"
 #include "kernels/x86/quant/quant_vector.h"
-#include "kernels/x86/small.h"
 
 #ifdef __AVX2__
 struct rounding {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The loss in fp32 with AVX2, like loss_f32_avx512.c; a block of 16 lanes is two vectors. */
+#include "kernels/scan/loss_bars.h"
 #include "kernels/scan/loss_kernels.h"
-#include "kernels/x86/scan/loss_bars.h"
+#include "kernels/x86/blocks.h"
 
 #include <immintrin.h>
 

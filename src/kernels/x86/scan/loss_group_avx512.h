@@ -5,7 +5,8 @@
 #ifndef KERNELS_X86_SCAN_LOSS_GROUP_AVX512_H
 #define KERNELS_X86_SCAN_LOSS_GROUP_AVX512_H
 
-#include "kernels/x86/scan/loss_bars.h"
+#include "kernels/scan/loss_bars.h"
+#include "kernels/x86/blocks.h"
 
 #ifdef __AVX512BW__
 #include <immintrin.h>

@@ -10,13 +10,6 @@
 
 enum { LANES = DTI_TILE_LANES, HALF = LANES / 2 };
 
-/* The results of a pass. */
-struct stats_pass_avx2 {
-    double sum[LANES], squared[LANES];
-    float min, max, least; /* least: smallest magnitude */
-    uint64_t signs;
-};
-
 DTI_INLINE void add_four(__m256d *sum, __m256d *squared, __m128 narrow, __m256d shift, bool shifted)
 {
     const __m256d x = _mm256_cvtps_pd(narrow);
@@ -41,24 +34,7 @@ static float extreme_of(__m256 vector, bool smaller)
     return lane[0];
 }
 
-/* Adds the last elements, fewer than there are lanes. */
-static DTI_NOINLINE void add_rest(struct stats_pass_avx2 *p, const float *from, size_t n,
-                                  double shift)
-{
-    float x[LANES];
-    memcpy(x, from, n * sizeof x[0]);
-    for (size_t i = 0; i < n; i++) {
-        const double d = (double)x[i] - shift;
-        p->sum[i] += d;
-        p->squared[i] += d * d;
-        p->min = x[i] < p->min ? x[i] : p->min;
-        p->max = x[i] > p->max ? x[i] : p->max;
-        p->least = fabsf(x[i]) < p->least ? fabsf(x[i]) : p->least;
-        p->signs += signbit(x[i]) != 0;
-    }
-}
-
-DTI_INLINE void go_through(struct stats_pass_avx2 *p, const float *x, size_t n, double shift_by,
+DTI_INLINE void go_through(struct dti_stats_pass *p, const float *x, size_t n, double shift_by,
                            bool shifted)
 {
     const __m256d shift = _mm256_set1_pd(shift_by), zero = _mm256_setzero_pd();
@@ -88,15 +64,15 @@ DTI_INLINE void go_through(struct stats_pass_avx2 *p, const float *x, size_t n, 
     p->least = extreme_of(least, true);
     p->signs = signs;
     if (i < n)
-        add_rest(p, x + i, n - i, shift_by);
+        dti_stats_pass_rest(p, x + i, n - i, shift_by);
 }
 
-static DTI_NOINLINE void go_unshifted(struct stats_pass_avx2 *p, const float *x, size_t n)
+static DTI_NOINLINE void go_unshifted(struct dti_stats_pass *p, const float *x, size_t n)
 {
     go_through(p, x, n, 0, false);
 }
 
-static DTI_NOINLINE void go_shifted(struct stats_pass_avx2 *p, const float *x, size_t n,
+static DTI_NOINLINE void go_shifted(struct dti_stats_pass *p, const float *x, size_t n,
                                     double shift)
 {
     go_through(p, x, n, shift, true);
@@ -129,7 +105,7 @@ static DTI_NOINLINE void count_small(const float *x, size_t n, float smallest_no
 void dti_stats_f32_avx2(const struct dti_stats_rule *rule, const void *numbers, size_t n,
                         uint64_t index, struct dti_stats *stats)
 {
-    struct stats_pass_avx2 p;
+    struct dti_stats_pass p;
     if (rule->shift > 0 || rule->shift < 0)
         go_shifted(&p, numbers, n, rule->shift);
     else

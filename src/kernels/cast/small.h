@@ -16,8 +16,8 @@
  * are first clamped to `top`, a number, so that overflows, infinities and NaNs get the code
  * `top_code`; where that is not the final result, marks replace the codes, and bytes are
  * replaced afterwards. */
-#ifndef KERNELS_X86_SMALL_H
-#define KERNELS_X86_SMALL_H
+#ifndef KERNELS_CAST_SMALL_H
+#define KERNELS_CAST_SMALL_H
 
 #include <stdbool.h>
 #include <stdint.h>

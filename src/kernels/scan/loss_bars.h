@@ -35,11 +35,10 @@
  *
  * A lane's sum of squares shows whether its largest number suits fp32 sums: from 2^-116 on, one
  * of 8 is above 2^-60; below 2^120, all are below 2^60. */
-#ifndef KERNELS_X86_SCAN_LOSS_BARS_H
-#define KERNELS_X86_SCAN_LOSS_BARS_H
+#ifndef KERNELS_SCAN_LOSS_BARS_H
+#define KERNELS_SCAN_LOSS_BARS_H
 
 #include "kernels/scan/loss_group.h"
-#include "kernels/x86/blocks.h"
 
 enum dti_loss_sort { DTI_LOSS_PLAIN, DTI_LOSS_SMALL, DTI_LOSS_UNIT, DTI_LOSS_EXACT };
 
