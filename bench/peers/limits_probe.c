@@ -77,8 +77,12 @@ INLINE void run(unsigned char *to, const unsigned char *from, size_t n, int in, 
 {
     const size_t step = (size_t)UNIT;
     for (size_t group = 0, span; group < n; group += streams * span) {
-        const size_t share = (n - group) / streams;
-        span = streams > 1 && share > apart / (size_t)in ? apart / (size_t)in : share;
+        const size_t share = (n - group) / streams / step * step;
+        if (share == 0)
+            streams = 1;
+        span = share == 0 ? n - group : share;
+        if (streams > 1 && share > apart / (size_t)in)
+            span = apart / (size_t)in;
         for (size_t unit = group; unit < group + span; unit += step) {
             for (size_t lane = 0; lane < streams; lane++) {
                 const size_t at = unit + lane * span;
@@ -107,7 +111,7 @@ typedef void method_fn(unsigned char *to, const unsigned char *from, size_t n);
     METHOD(nt_8k, in, out, 1, 8192, 1, PAGE)         \
     METHOD(nt_pages, in, out, 1, 2048, 4, PAGE)      \
     METHOD(nt_pages_far, in, out, 1, 16384, 4, PAGE) \
-    METHOD(nt_spread, in, out, 1, 0, 4, 1 << 20)
+    METHOD(nt_spread, in, out, 1, 0, 6, 2 << 20)
 METHODS(1, 1)
 METHODS(8, 4)
 METHODS(4, 2)
@@ -136,7 +140,7 @@ static const struct method {
         {"nt+2KiB", nt_2k_##in##_##out, in, out}, {"nt+8KiB", nt_8k_##in##_##out, in, out}, \
         {"nt 4 pages+2KiB", nt_pages_##in##_##out, in, out},                                \
         {"nt 4 pages+16KiB", nt_pages_far_##in##_##out, in, out},                           \
-        {"nt 4 apart", nt_spread_##in##_##out, in, out},
+        {"nt 6 apart", nt_spread_##in##_##out, in, out},
                ROWS(1, 1) ROWS(8, 4) ROWS(4, 2) ROWS(4, 1) ROWS(2, 4) ROWS(1, 4)};
 enum { METHOD_COUNT = sizeof methods / sizeof *methods };
 

@@ -126,7 +126,7 @@ static void large_work_is_judged_by_one_measurement(void)
  * beginning and end. */
 static void every_copy_is_one(void)
 {
-    enum { BYTES = (4 << 20) + 4 * 40000 + 4096 + 300, SLACK = 256 };
+    enum { BYTES = (12 << 20) + 6 * 80000 + 4096 + 300, SLACK = 256 };
     unsigned char *const src = malloc(BYTES + SLACK), *const dst = malloc(BYTES + SLACK);
     if (!CHECK(src && dst))
         goto out;
