@@ -61,12 +61,12 @@ DTI_INLINE size_t dti_blocks_middle(struct dti_blocks blocks, const void *consta
 
 /* How many units the streams are apart in the next span, of at most n units: less than asked for at
  * the end of the array; 0: they would be so near that one stream is as good. */
-DTI_INLINE size_t dti_blocks_stretch(struct dti_blocks blocks, size_t n,
-                                     const struct dti_streaming *streaming)
+__attribute__((unused)) static DTI_NOINLINE size_t
+dti_blocks_stretch(size_t units, size_t src_unit, size_t n, const struct dti_streaming *streaming)
 {
-    const size_t share = n / streaming->streams * blocks.src_unit, all = streaming->stretch;
+    const size_t share = n / streaming->streams * src_unit, all = streaming->stretch;
     const size_t bytes = share < all ? share : all;
-    return bytes < all / 32 ? 0 : bytes / (blocks.units * blocks.src_unit) * blocks.units;
+    return bytes < all / 32 ? 0 : bytes / (units * src_unit) * units;
 }
 
 /* The same with streaming stores. What does not fill a span of several streams is processed as one.
@@ -78,7 +78,7 @@ DTI_INLINE size_t dti_blocks_streamed(struct dti_blocks blocks, const void *cons
     const size_t streams = streaming->streams, ahead = streaming->ahead;
     if (streams > 1) {
         size_t stretch;
-        for (; (stretch = dti_blocks_stretch(blocks, n - at, streaming)) > 0;
+        for (; (stretch = dti_blocks_stretch(blocks.units, blocks.src_unit, n - at, streaming)) > 0;
              at += streams * stretch) {
             for (size_t unit = at; unit < at + stretch; unit += blocks.units) {
                 for (size_t lane = 0; lane < streams; lane++)
