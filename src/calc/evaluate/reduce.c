@@ -25,9 +25,9 @@ struct reducer {
     enum dti_calc_op op;                /* SUM, PROD, DOT, or an extreme */
     enum dti_calc_op combiner;          /* combines two partial results */
     struct strided_list a, b;
-    uint64_t total;               /* elements of all its lists, for progress; 0: not told here */
-    bool worth;                   /* there are enough operations for dti_bulk_compute() */
-    bool fma, converts;           /* converts: the operands have a different format */
+    uint64_t total;     /* elements of all its lists, for progress; 0: not reported here */
+    bool worth;         /* there are enough operations for dti_bulk_compute() */
+    bool fma, converts; /* converts: the operands have a different format */
     struct dti_calc_slot wide[2]; /* or had: these are copies in the format of the computation */
 };
 

@@ -36,7 +36,7 @@ struct calc_job {
     struct dti_container_options open;
     struct dti_format assume;
     struct dti_progress progress;   /* of the current step */
-    uint64_t told;                  /* its elements that were done when the bar last heard of it */
+    uint64_t reported;              /* its elements that were done when the bar last heard of it */
     unsigned happened;              /* events of all results, for --fail-on */
     struct dti_output_file *output; /* of -o, until it is written; */
     struct dti_file_part written;   /* afterwards its path and size */

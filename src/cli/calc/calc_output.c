@@ -116,12 +116,12 @@ static enum dti_status write_output(struct calc_job *job, const struct dti_calc_
 static void show(void *context, uint64_t done, uint64_t total)
 {
     struct calc_job *const job = context;
-    if (total != job->progress.total || done < job->told) {
+    if (total != job->progress.total || done < job->reported) {
         FILE *const out = job->progress.out;
         dti_progress_end(&job->progress);
         dti_progress_start(&job->progress, out, total, "elements");
     }
-    job->told = done;
+    job->reported = done;
     dti_progress_show(&job->progress, done);
 }
 
