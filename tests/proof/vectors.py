@@ -43,7 +43,7 @@ FUNCTIONS = {  # of each file the kernels that are proved, and the level whose f
     "bf16_avx512bf16": ("dti_fp32_to_bf16",), "wide_avx512": ("dti_fp64_to_fp32_odd", "dti_int64_to_fp64_odd", "dti_uint64_to_fp64_odd",
                                                              "dti_int32_to_fp64"),
     "hardware_vector": ("dti_fp32_to_fp16", "dti_fp16_to_fp32", "dti_fp64_to_fp32", "dti_fp32_to_fp64"),
-    "small_vector": ("dti_fp32_to_small",), "bytes_vector": ("dti_unpack4", "dti_pack4", "dti_swap_bytes", "dti_copy_bytes"),
+    "small_vector": ("dti_fp32_to_small",), "small_avx512vbmi": ("dti_fp32_to_small",), "bytes_vector": ("dti_unpack4", "dti_pack4", "dti_swap_bytes", "dti_copy_bytes"),
     "table_avx2": ("dti_table",), "table_avx512vbmi": ("dti_table",), "pack_avx512vbmi": ("dti_unpack", "dti_pack"),
 }
 
