@@ -64,6 +64,7 @@ def rows():
     add("avx2", "avx2", "f64", "avx.cvt.pd2.ps.256", "OUT1(_mm256_cvtpd_ps(D2(a)))")
     add("avx2", "avx2", "f32", "avx.cvtt.ps2dq.256", "OUT2(_mm256_cvttps_epi32(S2(a)))")
     add("avx2", "avx2", "f32", "avx.min.ps.256", "OUT2(_mm256_min_ps(S2(a), S2(b)))")
+    add("avx2", "avx2", "f32", "avx.max.ps.256", "OUT2(_mm256_max_ps(S2(a), S2(b)))")
     add("avx512", "avx512f", "f32", "avx512.min.ps.512", "OUT(_mm512_min_ps(S(a), S(b)))")
     add("avx512", "avx512f", "f32", "avx512.max.ps.512", "OUT(_mm512_max_ps(S(a), S(b)))")
     add("avx512", "avx512f", "f32", "avx512.add.ps.512", "OUT(_mm512_add_round_ps(S(a), S(b), 8))")

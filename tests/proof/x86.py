@@ -354,7 +354,7 @@ def rounded_to(rule, width):
 X86 = {
     "llvm.x86.avx.cvt.pd2.ps.256": each_lane(lambda run, a: converted(run, MODES[0], a, 32)),
     "llvm.x86.avx.cvtt.ps2dq.256": each_lane(toward_zero(to_signed, 32)),
-    "llvm.x86.avx.min.ps.256": each_lane(least, 2),
+    "llvm.x86.avx.min.ps.256": each_lane(least, 2), "llvm.x86.avx.max.ps.256": each_lane(most, 2),
     "llvm.x86.avx.round.ps.256": each_lane(integral),
     "llvm.x86.vcvtps2ph.256": each_lane(narrow(16)),
     **{"llvm.x86.%s" % name: packed(signed) for signed, names in (

@@ -6,10 +6,39 @@
 #include "kernels/kernels.h"
 #include "kernels/x86/scan/loss_cast_avx512.h"
 
+#define MODE(mode)                                                           \
+    case DTI_ROUND_##mode:                                                   \
+        if (c->fixes == FIX_NOTHING)                                         \
+            small_block(c, dst, src, stream, FIX_NOTHING, DTI_ROUND_##mode); \
+        else                                                                 \
+            small_block(c, dst, src, stream, FIX_ALL, DTI_ROUND_##mode);     \
+        break;
+
+/* Called, not inlined, so that the loop for the rare modes is small. */
+DTI_NOINLINE static void modes_block(const void *constants, unsigned char *dst,
+                                     const unsigned char *src, bool stream)
+{
+    const struct small_encode *const c = constants;
+    switch (c->round) {
+    default: /* no row has others */
+        MODE(ZERO)
+        MODE(UP)
+        MODE(DOWN)
+        MODE(NEAREST_AWAY)
+        MODE(ODD)
+    }
+}
+
 void VECTOR_NAME(dti_fp32_to_small)(const struct dti_kernel_args *args, void *restrict dst,
                                     const void *restrict src, size_t n)
 {
-    small_run(args, dst, src, n);
+    const struct dti_blocks modes = {modes_block, 64, 4, 1, true};
+    struct small_encode c;
+    small_init(args->encoder, &c);
+    if (c.round == DTI_ROUND_NEAREST_EVEN)
+        small_run(&c, dst, src, n, args->stream);
+    else
+        dti_blocks_run(modes, &c, dst, src, n, args->stream);
 }
 
 #ifdef __AVX512BW__
@@ -63,7 +92,7 @@ void dti_fp32_to_small_loss_avx512(const struct dti_loss_rule *rule,
                                    struct dti_loss *loss)
 {
     struct small_encode c;
-    (void)small_init(cast->args->encoder, &c);
+    small_init(cast->args->encoder, &c);
     LOSS_CAST_RUN(small_loss, &c, false, LOSS_BY_CODE);
 }
 #endif

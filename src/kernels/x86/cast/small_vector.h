@@ -3,7 +3,8 @@
  * fp32 -> signed floats of at most 8 bits, for the levels from AVX2 on; small.h explains the
  * method. The levels differ in how they select bits, by masks or by blends, and in how they pack
  * codes: with AVX-512 VBMI and VNNI a code is the second byte of 32 bits, else words are packed,
- * which hold it with an offset and zeros below. */
+ * which hold it with an offset and zeros below. Rounding modes other than to nearest even take a
+ * step from there. */
 #ifndef KERNELS_X86_CAST_SMALL_VECTOR_H
 #define KERNELS_X86_CAST_SMALL_VECTOR_H
 
@@ -34,7 +35,56 @@ struct small_encode {
     vector normal, largest; /* codes of the smallest normal and the largest number */
     __m128i zeros, sign_shift, payload_shift;
     bool minus_zero;
+    enum fixes fixes;
+    enum dti_round round;
 };
+
+/* x with a last bit that takes it off a tie, away from zero. */
+DTI_INLINE vector small_off_tie(vector x, enum dti_round round)
+{
+    const vector one = VECTOR_BITS(set1_epi32)(1);
+    return round == DTI_ROUND_NEAREST_AWAY ? VECTOR_WHOLE(or)(x, one) : x;
+}
+
+/* The sum x + m, rounded to nearest even, becomes that in another mode: by a step of its last bit,
+ * which is the result's, if it is on the wrong side of x. Of x only the magnitude is given. */
+DTI_INLINE vector small_moved(vector bits, vector_ps x, vector_ps m, vector_ps sum,
+                              enum dti_round round)
+{
+    const vector nearest = (vector)sum, one = VECTOR_BITS(set1_epi32)(1);
+    if (round == DTI_ROUND_NEAREST_EVEN || round == DTI_ROUND_NEAREST_AWAY)
+        return nearest;
+    const vector_ps near = VECTOR_BITS(sub_ps)(sum, m), zero = VECTOR_BITS(setzero_ps)();
+    const vector sign = VECTOR_WHOLE(and)(bits, VECTOR_BITS(set1_epi32)(INT32_MIN));
+    const vector_ps error =
+        (vector_ps)VECTOR_WHOLE(xor)((vector)VECTOR_BITS(sub_ps)(near, x), sign);
+    const vector step = VECTOR_WHOLE(or)(VECTOR_BITS(srai_epi32)(bits, 31), one);
+#ifdef __AVX512BW__
+    if (round == DTI_ROUND_UP)
+        return _mm512_mask_add_epi32(nearest, _mm512_cmp_ps_mask(error, zero, _CMP_LT_OQ), nearest,
+                                     step);
+    if (round == DTI_ROUND_DOWN)
+        return _mm512_mask_sub_epi32(nearest, _mm512_cmp_ps_mask(error, zero, _CMP_GT_OQ), nearest,
+                                     step);
+    const vector cut =
+        _mm512_mask_sub_epi32(nearest, _mm512_cmp_ps_mask(near, x, _CMP_GT_OQ), nearest, one);
+    if (round == DTI_ROUND_ZERO)
+        return cut;
+    return _mm512_mask_or_epi32(cut, _mm512_cmp_ps_mask(near, x, _CMP_NEQ_OQ), cut, one);
+#else
+    if (round == DTI_ROUND_UP)
+        return _mm256_add_epi32(
+            nearest, _mm256_and_si256((__m256i)_mm256_cmp_ps(error, zero, _CMP_LT_OQ), step));
+    if (round == DTI_ROUND_DOWN)
+        return _mm256_sub_epi32(
+            nearest, _mm256_and_si256((__m256i)_mm256_cmp_ps(error, zero, _CMP_GT_OQ), step));
+    const vector cut = _mm256_add_epi32(nearest, (__m256i)_mm256_cmp_ps(near, x, _CMP_GT_OQ));
+    if (round == DTI_ROUND_ZERO)
+        return cut;
+    return _mm256_or_si256(cut,
+                           _mm256_and_si256((__m256i)_mm256_cmp_ps(near, x, _CMP_NEQ_OQ), one));
+#endif
+}
 
 #ifdef __AVX512BW__
 /* The code of a sum, with zeros below; with AVX-512 VBMI without the offset, else with it. */
@@ -48,7 +98,8 @@ DTI_INLINE __m512i small_join(const struct small_encode *c, __m512i sum)
 }
 
 /* Encodes one vector: codes with zeros below and the offset added, or marks. */
-DTI_INLINE __m512i small_round(const struct small_encode *c, __m512i bits, enum fixes fixes)
+DTI_INLINE __m512i small_round(const struct small_encode *c, __m512i bits, enum fixes fixes,
+                               enum dti_round round)
 {
     const __m512i exponent_field = _mm512_set1_epi32(0x7f800000);
     const __m512 number = _mm512_castsi512_ps(bits), top = _mm512_castsi512_ps(c->top);
@@ -62,10 +113,13 @@ DTI_INLINE __m512i small_round(const struct small_encode *c, __m512i bits, enum 
         x = _mm512_mask_mov_epi32(
             _mm512_ternarylogic_epi32(bits, c->nan_payload, c->nan_value, 0xea), ordered, x);
     const __m512i e = _mm512_max_epu32(_mm512_and_si512(x, exponent_field), c->least);
-    const __m512 sum =
-        _mm512_fmadd_round_ps(_mm512_castsi512_ps(e), c->step, _mm512_castsi512_ps(x),
-                              _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    __m512i code = small_join(c, _mm512_castps_si512(sum));
+    const __m512 power = _mm512_castsi512_ps(e);
+    x = small_off_tie(x, round);
+    const __m512 near = _mm512_fmadd_round_ps(power, c->step, _mm512_castsi512_ps(x),
+                                              _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    const __m512i sum =
+        small_moved(bits, _mm512_castsi512_ps(x), _mm512_mul_ps(power, c->step), near, round);
+    __m512i code = small_join(c, sum);
     if (fixes == FIX_NOTHING || fixes == FIX_PAYLOAD)
         return code;
     __m512i mark = c->nan_mark;
@@ -107,7 +161,8 @@ DTI_INLINE __m512i small_fix(const struct small_encode *c, __m512i code, __m512i
     return answer;
 }
 #else
-DTI_INLINE __m256i small_round(const struct small_encode *c, __m256i bits, enum fixes fixes)
+DTI_INLINE __m256i small_round(const struct small_encode *c, __m256i bits, enum fixes fixes,
+                               enum dti_round round)
 {
     const __m256i exponent_field = _mm256_set1_epi32(0x7f800000);
     const __m256i magnitude = _mm256_and_si256(bits, _mm256_set1_epi32(0x7fffffff));
@@ -117,8 +172,12 @@ DTI_INLINE __m256i small_round(const struct small_encode *c, __m256i bits, enum 
         x = _mm256_blendv_epi8(
             x, _mm256_or_si256(_mm256_and_si256(bits, c->nan_payload), c->nan_value), nan);
     const __m256i e = _mm256_max_epu32(_mm256_and_si256(x, exponent_field), c->least);
-    const __m256 sum = _mm256_fmadd_ps(_mm256_castsi256_ps(e), c->step, _mm256_castsi256_ps(x));
-    __m256i code = _mm256_madd_epi16(_mm256_castps_si256(sum), c->join);
+    const __m256 power = _mm256_castsi256_ps(e);
+    x = small_off_tie(x, round);
+    const __m256 near = _mm256_fmadd_ps(power, c->step, _mm256_castsi256_ps(x));
+    const __m256i sum =
+        small_moved(bits, _mm256_castsi256_ps(x), _mm256_mul_ps(power, c->step), near, round);
+    __m256i code = _mm256_madd_epi16(sum, c->join);
     if (fixes == FIX_NOTHING || fixes == FIX_PAYLOAD)
         return code;
     if (fixes == FIX_NAN) /* all ones, a negative number, saturates to 0, which ends up as 255 */
@@ -168,12 +227,12 @@ DTI_INLINE __m512i small_bytes(const __m512i from[4], __m512i index)
 }
 
 DTI_INLINE __m512i small_codes(const struct small_encode *c, const unsigned char *src,
-                               enum fixes fixes)
+                               enum fixes fixes, enum dti_round round)
 {
     __m512i bits[4], code[4];
     for (size_t i = 0; i < 4; i++) {
         bits[i] = load512(src + i * VECTOR);
-        code[i] = small_round(c, bits[i], fixes);
+        code[i] = small_round(c, bits[i], fixes, round);
     }
     return small_fix(c, small_bytes(code, c->code_bytes), small_bytes(bits, c->sign_bytes), fixes);
 }
@@ -185,42 +244,46 @@ DTI_INLINE vector small_joined(const struct small_encode *c, vector low, vector 
     return VECTOR_BITS(srl_epi16)(VECTOR_BITS(sub_epi16)(words, c->offset), c->zeros);
 }
 
-DTI_INLINE vector small_words(const struct small_encode *c, const vector bits[2], enum fixes fixes)
+DTI_INLINE vector small_words(const struct small_encode *c, const vector bits[2], enum fixes fixes,
+                              enum dti_round round)
 {
-    return small_joined(c, small_round(c, bits[0], fixes), small_round(c, bits[1], fixes));
+    return small_joined(c, small_round(c, bits[0], fixes, round),
+                        small_round(c, bits[1], fixes, round));
 }
 
 DTI_INLINE vector small_codes(const struct small_encode *c, const unsigned char *src,
-                              enum fixes fixes)
+                              enum fixes fixes, enum dti_round round)
 {
     const vector bits[4] = {load_vector(src), load_vector(src + VECTOR),
                             load_vector(src + 2 * VECTOR), load_vector(src + 3 * VECTOR)};
     /* codes without sign, and bytes with the sign in their top bit, which saturation preserves;
      * both in the order that packing leaves */
-    const vector code =
-        VECTOR_BITS(packus_epi16)(small_words(c, bits, fixes), small_words(c, bits + 2, fixes));
+    const vector code = VECTOR_BITS(packus_epi16)(small_words(c, bits, fixes, round),
+                                                  small_words(c, bits + 2, fixes, round));
     const vector signs = VECTOR_BITS(packs_epi16)(VECTOR_BITS(packs_epi32)(bits[0], bits[1]),
                                                   VECTOR_BITS(packs_epi32)(bits[2], bits[3]));
     return order_packed(small_fix(c, code, signs, fixes));
 }
 #endif
 
+DTI_INLINE void small_block(const struct small_encode *c, unsigned char *dst,
+                            const unsigned char *src, bool stream, enum fixes fixes,
+                            enum dti_round round)
+{
+    for (size_t i = 0; i < 64; i += VECTOR)
+        store_vector(dst + i, small_codes(c, src + 4 * i, fixes, round), stream);
+}
+
 #define BLOCK(name, fixes)                                                                    \
     DTI_INLINE void name(const void *constants, unsigned char *dst, const unsigned char *src, \
                          bool stream)                                                         \
     {                                                                                         \
-        for (size_t i = 0; i < 64; i += VECTOR)                                               \
-            store_vector(dst + i, small_codes(constants, src + 4 * i, fixes), stream);        \
+        small_block(constants, dst, src, stream, fixes, DTI_ROUND_NEAREST_EVEN);              \
     }
 BLOCK(plain_block, FIX_NOTHING)
 BLOCK(nan_block, FIX_NAN)
 BLOCK(payload_block, FIX_PAYLOAD)
 BLOCK(all_block, FIX_ALL)
-
-DTI_INLINE vector bytes_of(uint64_t code)
-{
-    return VECTOR_BITS(set1_epi8)((char)(unsigned char)code);
-}
 
 #ifdef __AVX512VBMI__
 /* For each of 64 bytes, in 32 elements and once more, byte `at` of an element. */
@@ -233,8 +296,21 @@ DTI_INLINE __m512i small_places(unsigned at)
 }
 #endif
 
-/* Returns the fixes that the results need, as FIX_... */
-DTI_INLINE enum fixes small_init(const struct dti_encoder *e, struct small_encode *ret)
+DTI_INLINE vector bytes_of(uint64_t code)
+{
+    return VECTOR_BITS(set1_epi8)((char)(unsigned char)code);
+}
+
+DTI_INLINE enum fixes small_fixes(const struct dti_encoder *e, const struct dti_small *s)
+{
+    if (!s->top_is_overflow || !s->top_is_inf)
+        return FIX_ALL;
+    if (s->top_is_nan)
+        return FIX_NOTHING;
+    return e->nan_payload != 0 ? FIX_PAYLOAD : FIX_NAN;
+}
+
+DTI_INLINE void small_init(const struct dti_encoder *e, struct small_encode *ret)
 {
     struct dti_small s = dti_small_init(e);
     const float step = (float)(1 << (23 - e->man_bits));
@@ -275,36 +351,27 @@ DTI_INLINE enum fixes small_init(const struct dti_encoder *e, struct small_encod
     c.sign_shift = _mm_cvtsi32_si128((int)s.sign_shift);
     c.payload_shift = _mm_cvtsi32_si128((int)(16 - up));
     c.minus_zero = e->zero[1] != 0;
+    c.round = e->policy.round;
+    c.fixes = small_fixes(e, &s);
     *ret = c;
-    if (!s.top_is_overflow || !s.top_is_inf)
-        return FIX_ALL;
-    if (s.top_is_nan)
-        return FIX_NOTHING;
-    return e->nan_payload != 0 ? FIX_PAYLOAD : FIX_NAN;
 }
 
-DTI_INLINE void small_run(const struct dti_kernel_args *args, void *restrict dst,
-                          const void *restrict src, size_t n)
+/* Rounds to nearest even. */
+DTI_INLINE void small_run(const struct small_encode *c, void *restrict dst,
+                          const void *restrict src, size_t n, const struct dti_streaming *streaming)
 {
-    struct small_encode c;
-    switch (small_init(args->encoder, &c)) {
-    case FIX_NOTHING:
-        dti_blocks_run((struct dti_blocks){plain_block, 64, 4, 1, true}, &c, dst, src, n,
-                       args->stream);
-        break;
-    case FIX_PAYLOAD:
-        dti_blocks_run((struct dti_blocks){payload_block, 64, 4, 1, true}, &c, dst, src, n,
-                       args->stream);
-        break;
-    case FIX_NAN:
-        dti_blocks_run((struct dti_blocks){nan_block, 64, 4, 1, true}, &c, dst, src, n,
-                       args->stream);
-        break;
-    case FIX_ALL:
-        dti_blocks_run((struct dti_blocks){all_block, 64, 4, 1, true}, &c, dst, src, n,
-                       args->stream);
-        break;
-    }
+    const struct dti_blocks plain = {plain_block, 64, 4, 1, true};
+    const struct dti_blocks payload = {payload_block, 64, 4, 1, true};
+    const struct dti_blocks nan = {nan_block, 64, 4, 1, true};
+    const struct dti_blocks all = {all_block, 64, 4, 1, true};
+    if (c->fixes == FIX_NOTHING)
+        dti_blocks_run(plain, c, dst, src, n, streaming);
+    else if (c->fixes == FIX_PAYLOAD)
+        dti_blocks_run(payload, c, dst, src, n, streaming);
+    else if (c->fixes == FIX_NAN)
+        dti_blocks_run(nan, c, dst, src, n, streaming);
+    else
+        dti_blocks_run(all, c, dst, src, n, streaming);
 }
 
 #endif
