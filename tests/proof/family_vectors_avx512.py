@@ -3,7 +3,7 @@
 import vectors
 from seeded import Bug
 from vector_shown import encoding
-from vector_theorems import Row, common_rows, encodings, of_row, packing_theorems, plain, table_rows, twice_theorems
+from vector_theorems import Row, common_rows, encodings, of_row, packing_theorems, small_cases, table_rows, twice_theorems
 
 FAMILY = ("The AVX-512 kernels of casts, with VBMI and BF16: every lane of a block, whatever the other lanes hold; other lengths; streaming "
           "stores; fp64 to bf16 and fp16 in two steps is one rounding")
@@ -15,6 +15,7 @@ SAMPLE = ("dti_fp32_to_bf16_avx512: nearest-even, NaN quiet", "dti_bf16_to_fp32_
 def rows():
     found = common_rows("avx512")
     found.append(Row("dti_fp32_to_bf16", "bf16_avx512bf16", "avx512bf16", 32, 16, 64, encodings("fp32", "bf16", ("nearest-even",))))
+    found.append(Row("dti_fp32_to_small", "small_avx512vbmi", "avx512vbmi", 32, 8, 64, small_cases()))
     return found + table_rows("avx512vbmi", "table_avx512vbmi")
 
 
