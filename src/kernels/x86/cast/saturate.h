@@ -9,6 +9,7 @@
 #include "kernels/kernel.h"
 #include "kernels/x86/vector.h"
 
+#ifdef __AVX2__
 struct saturation {
     vector_ps most, kept; /* infinities stay where their magnitude equals `kept` */
 };
@@ -33,4 +34,5 @@ DTI_INLINE vector_ps saturated(const struct saturation *c, vector_ps x)
 #endif
 }
 
+#endif
 #endif

@@ -11,6 +11,7 @@
 #include "kernels/cast/small.h"
 #include "kernels/x86/vector.h"
 
+#ifdef __AVX2__
 /* Results that the rounding alone does not give. */
 enum fixes {
     FIX_NOTHING,
@@ -374,4 +375,5 @@ DTI_INLINE void small_run(const struct small_encode *c, void *restrict dst,
         dti_blocks_run(all, c, dst, src, n, streaming);
 }
 
+#endif
 #endif
