@@ -133,7 +133,8 @@ static enum dti_status do_block(void *context, size_t member, size_t part, uint6
 
 static bool same_layout(const struct dti_scan_side *a, const struct dti_scan_side *b)
 {
-    return a->layout.swapped == b->layout.swapped &&
+    return strcmp(a->format->name, b->format->name) == 0 &&
+           a->layout.swapped == b->layout.swapped &&
            (!dti_format_packs(a->format) || a->layout.packing == b->layout.packing);
 }
 
