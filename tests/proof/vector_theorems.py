@@ -166,7 +166,8 @@ def lengths_claim(row, case):
 
 def streamed_claim(row, case):
     """From an aligned place, and from one that is a unit of the result beyond, with and without prefetching."""
-    shapes = ((0, (0, 1)), (row.target_bits // 8, (0, 1)), (row.target_bits // 8, (8192, 4)), (row.target_bits // 8, (256, 1)))
+    near = row.target_bits // 8
+    shapes = ((0, (0, 1, 4096)), (near, (0, 1, 4096)), (near, (8192, 4, 4096)), (near, (256, 1, 4096)))
     return vectors.claim([outcome(row, case, 2 * row.block + 3, streaming=streaming, misaligned=place) for place, streaming in shapes],
                          case.good())
 
@@ -260,7 +261,7 @@ def packing_of(family, file, level, unpack, pack, widths, streamed):
             words = "%d bits, %s first, lengths" % (bits, "highest" if high else "lowest")
             found.append(Theorem(family, "%s: %s" % (unpack, words), lambda b=bits, h=high: together([
                 unpack_claim(vectors.module(file, level), unpack, b, h, n) for n in PACKING_LENGTHS] + ([
-                    unpack_claim(vectors.module(file, level), unpack, b, h, 200, (0, 1))] if streamed else []))))
+                    unpack_claim(vectors.module(file, level), unpack, b, h, 200, (0, 1, 4096))] if streamed else []))))
             found.append(Theorem(family, "%s: %s" % (pack, words), lambda b=bits, h=high: together([
                 pack_claim(vectors.module(file, level), pack, b, h, n) for n in PACKING_LENGTHS])))
     return found
@@ -305,8 +306,7 @@ def loop_run(n, place, streaming):
     run.addresses.update(source=z3.BitVecVal((1 << 40) + 2, 64), target=z3.BitVecVal((1 << 41) + place, 64))
     stream = Pointer("null", z3.BitVecVal(0, 64), False)
     if streaming:
-        data = bytes(16) + streaming[0].to_bytes(4, "little") + streaming[1].to_bytes(4, "little")
-        stream = run.object("streaming", [z3.BitVecVal(byte, 8) for byte in data])
+        stream = run.object("streaming", [z3.BitVecVal(byte, 8) for byte in vectors.streaming_bytes(streaming)])
     run.call("proof_loop", [target, source, z3.BitVecVal(n, 64), stream])
     return vectors.Outcome(run, inputs, vectors.results(run, 16))
 
@@ -318,8 +318,8 @@ def loop_claim(numbers, places, streaming):
 
 def loop_theorems(family):
     every = range(97)  # to three blocks
-    shapes = (("cached", every, (0,), None), ("cached, odd place", every, (1,), None), ("streamed", every, (0, 2, 62), (0, 1)),
-              ("streamed, 256 ahead", every, (2,), (256, 1)), ("streamed, 8192 ahead", every, (2,), (8192, 1)),
-              ("streamed, two pages", (2 * 2048 + 77,), (2,), (0, 2)))
+    shapes = (("cached", every, (0,), None), ("cached, odd place", every, (1,), None), ("streamed", every, (0, 2, 62), (0, 1, 4096)),
+              ("streamed, 256 ahead", every, (2,), (256, 1, 4096)), ("streamed, 8192 ahead", every, (2,), (8192, 1, 4096)),
+              ("streamed, two pages", (2 * 2048 + 77,), (2,), (0, 2, 4096)), ("streamed, two far apart", (1000, 2048), (2,), (0, 2, 32768)))
     return [Theorem(family, "loop over blocks, %s" % name, lambda n=numbers, p=places, s=streaming: loop_claim(n, p, s))
             for name, numbers, places, streaming in shapes]

@@ -153,7 +153,7 @@ def bytes_of(terms):
 def run_kernel(code, function, n, source_bits, target_bits, parameters=NO_PARAMETERS, per_unit=1, streaming=None, misaligned=0,
                source_units=None, target_units=None):
     """Calls a kernel for n elements in arrays of exactly that many units, of per_unit elements each, or of the given numbers.
-    streaming: (prefetch distance, pages). misaligned: bytes of the result's address beyond a multiple of 64."""
+    streaming: (prefetch distance, streams, bytes from one to the next). misaligned: bytes of the result's address beyond a multiple of 64."""
     run = X86Run(code)
     inputs = units("x", n // per_unit if source_units is None else source_units, source_bits)
     source = run.object("source", bytes_of(inputs))
@@ -165,12 +165,17 @@ def run_kernel(code, function, n, source_bits, target_bits, parameters=NO_PARAME
         return null if data is None else run.object(name, [z3.BitVecVal(byte, 8) for byte in data])
     stream = None
     if streaming:
-        stream = bytes(16) + streaming[0].to_bytes(4, "little") + streaming[1].to_bytes(4, "little")
+        stream = streaming_bytes(streaming)
     run.call("proof_" + function, [
         constant_object("decoder", parameters.decoder), constant_object("encoder", parameters.encoder),
         constant_object("table", parameters.table), z3.BitVecVal(parameters.bits, 32),
         z3.BitVecVal(int(parameters.high_first), 32), constant_object("streaming", stream), target, source, z3.BitVecVal(n, 64)])
     return Outcome(run, inputs, results(run, target_bits))
+
+
+def streaming_bytes(streaming):
+    """struct dti_streaming; nobody reads its two texts."""
+    return bytes(16) + b"".join(each.to_bytes(4, "little") for each in streaming) + bytes(4)
 
 
 def results(run, width):
