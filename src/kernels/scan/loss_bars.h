@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which groups of fp32 numbers vector code sums by itself: those without special cases. All
- * others go through loss_group.h, which may raise a maximum. Each sort of group sets a condition
- * for all its elements:
+ * Which groups of fp32 numbers vector code sums fast: those without special cases. All others go
+ * through the level's code for any numbers or, without it, loss_group.h. Each sort of group sets a
+ * condition for all its elements:
  *
  *   plain   |e| < |x| / 2
  *   small   may be 0, or be stored as a subnormal or as zero; |e| <= |x|
@@ -147,8 +147,9 @@ static inline void dti_loss_add_counts(struct dti_loss *loss, const struct dti_l
 }
 
 struct dti_loss_work;
-/* Adds a whole group of any numbers from `at` on; dti_loss_suits_any() is true. */
-typedef void dti_loss_any_fn(struct dti_loss_work *work, const float *x, const float *y, size_t at);
+/* Adds n numbers of any kind from `at` on, whole groups; dti_loss_suits_any() is true. */
+typedef void dti_loss_any_fn(struct dti_loss_work *work, const float *x, const float *y, size_t at,
+                             size_t n);
 dti_loss_any_fn dti_loss_any_avx2, dti_loss_any_avx512;
 
 /* The state of a tile: two arrays of fp32 numbers, or a cast. */
@@ -164,6 +165,8 @@ struct dti_loss_work {
     struct dti_loss_lanes lanes;
     struct dti_loss_peak peak;
     dti_loss_any_fn *any; /* of the level, or NULL */
+    bool is_apart;        /* for it: errors of this tile are not exact in fp32, or exceed |x| */
+    bool is_risen;        /* for it: a maximum may rise */
 
     const struct dti_loss_cast *cast; /* NULL: arrays */
     const unsigned char *source;
@@ -177,17 +180,17 @@ struct dti_loss_work {
  * that one has also been cast. */
 typedef size_t dti_loss_groups_fn(struct dti_loss_work *work, size_t at);
 
-/* Whether the code of the level can count a group: nothing is decided by its index, and there is
+/* Whether the code of the level can count n numbers: nothing is decided by an index, and there is
  * no element without a code. */
 static inline bool dti_loss_suits_any(const struct dti_loss_rule *rule, const float *x,
-                                      const float *y)
+                                      const float *y, size_t n)
 {
     bool special = false;
     if (rule->overflow_from[0] < rule->overflow_sure[0] ||
         rule->overflow_from[1] < rule->overflow_sure[1])
         return false;
     if (rule->nan_has_no_code || rule->negative_has_no_code)
-        for (size_t i = 0; i < DTI_LOSS_GROUP; i++)
+        for (size_t i = 0; i < n; i++)
             special |= (isnan(x[i]) != 0) | (isnan(y[i]) != 0);
     return !special;
 }
@@ -213,13 +216,15 @@ static DTI_NOINLINE void dti_loss_add_odd(struct dti_loss_work *w, size_t at, si
         }
         y = number;
     }
-    for (size_t i = 0; i < n; i += DTI_LOSS_GROUP) {
-        const size_t part = n - i < DTI_LOSS_GROUP ? n - i : DTI_LOSS_GROUP;
-        if (part == DTI_LOSS_GROUP && w->any && dti_loss_suits_any(w->rule, x + i, y + i))
-            w->any(w, x + i, y + i, at + i);
-        else
-            dti_loss_add_group(w->rule, false, x + i, y + i, part, w->index + at + i,
-                               (at + i) / DTI_LOSS_GROUP, w->loss, &w->groups, &w->lanes, &w->peak);
+    size_t done = 0;
+    if (w->any && dti_loss_suits_any(w->rule, x, y, n)) {
+        done = n - n % DTI_LOSS_GROUP;
+        w->any(w, x, y, at, done);
+    }
+    for (size_t part; done < n; done += part) {
+        part = n - done < DTI_LOSS_GROUP ? n - done : DTI_LOSS_GROUP;
+        dti_loss_add_group(w->rule, false, x + done, y + done, part, w->index + at + done,
+                           (at + done) / DTI_LOSS_GROUP, w->loss, &w->groups, &w->lanes, &w->peak);
     }
     dti_loss_bars_set(&w->bars, &w->peak, w->loss->max_relative);
 }
@@ -252,6 +257,7 @@ static inline void dti_loss_work_through(struct dti_loss_work *w, dti_loss_group
     struct dti_loss *const loss = w->loss;
     size_t odd = 0, odd_end = 0; /* elements of odd groups, and where the last one ended */
     w->peak = dti_loss_peak_start(loss, w->index);
+    w->is_apart = false;
     dti_loss_clear(&w->lanes);
     if (!(w->bars.for_largest <= w->peak.largest && w->bars.for_largest >= w->peak.largest &&
           w->bars.for_ratio >= loss->max_relative))

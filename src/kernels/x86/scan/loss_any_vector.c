@@ -14,6 +14,7 @@ enum { WIDTH = VECTOR / 4, WIDE = WIDTH / 2 };
 typedef __mmask16 flags;
 #define COMPARE(a, b, predicate) _mm512_cmp_ps_mask(a, b, predicate)
 #define BOTH(a, b)               ((flags)((a) & (b)))
+#define EITHER(a, b)             ((flags)((a) | (b)))
 #define BUT_NOT(a, b)            ((flags)((a) & ~(b)))
 #define MASK_OF(f)               ((unsigned)(f))
 
@@ -26,6 +27,11 @@ DTI_INLINE flags are_finite(vector_ps x)
 DTI_INLINE vector_ps keep_where(flags f, vector_ps x)
 {
     return _mm512_maskz_mov_ps(f, x);
+}
+
+DTI_INLINE half_vector_ps half_of(vector_ps x, unsigned half)
+{
+    return half ? _mm512_extractf32x8_ps(x, 1) : _mm512_castps512_ps256(x);
 }
 
 /* One half of the numbers at `from`, in fp64; zeros where the flags are not set. kept: these
@@ -50,6 +56,7 @@ DTI_INLINE bool any_above(vector_pd a, double bar)
 typedef __m256 flags;
 #define COMPARE(a, b, predicate) _mm256_cmp_ps(a, b, predicate)
 #define BOTH(a, b)               _mm256_and_ps(a, b)
+#define EITHER(a, b)             _mm256_or_ps(a, b)
 #define BUT_NOT(a, b)            _mm256_andnot_ps(b, a)
 #define MASK_OF(f)               ((unsigned)_mm256_movemask_ps(f))
 
@@ -89,7 +96,7 @@ DTI_INLINE bool any_above(vector_pd a, double bar)
 
 /* Thresholds in fp32: each is the smallest number not below that of the rule. */
 struct any_bars {
-    vector_ps from, from_below, src_normal, dst_normal;
+    vector_ps from, from_below, src_normal, dst_normal, largest;
     vector_pd ratio;
 };
 
@@ -98,6 +105,7 @@ struct any_sums {
     vector_ps absolute, squared, source, largest, largest_source;
     vector_pd wide_absolute[2], wide_squared[2], wide_source[2];
     vector_pd most, above; /* the largest |e|, and |e| - ratio |x| */
+    flags apart;           /* y - x may not be exact in fp32, or |e| exceeds |x| */
     unsigned nan_x, finite_x, within, both, inexact, to_zero, to_subnormal;
 };
 
@@ -116,19 +124,26 @@ DTI_INLINE vector_pd size_of_wide(vector_pd x)
     return VECTOR_BITS(andnot_pd)(VECTOR_BITS(set1_pd)(-0.0), x);
 }
 
-DTI_INLINE void add_half(struct any_sums *s, const struct any_bars *bars, unsigned half,
-                         vector_pd x, vector_pd y)
+DTI_INLINE void add_half(struct any_sums *s, unsigned half, vector_pd x, vector_pd e)
 {
-    const vector_pd size = size_of_wide(x), e = size_of_wide(VECTOR_BITS(sub_pd)(y, x));
     s->wide_absolute[half] = VECTOR_BITS(add_pd)(s->wide_absolute[half], e);
     s->wide_squared[half] = VECTOR_BITS(fmadd_pd)(e, e, s->wide_squared[half]);
     s->wide_source[half] = VECTOR_BITS(fmadd_pd)(x, x, s->wide_source[half]);
+}
+
+/* The same, and sees maxima. */
+DTI_INLINE void see_half(struct any_sums *s, const struct any_bars *bars, unsigned half,
+                         vector_pd x, vector_pd y)
+{
+    const vector_pd size = size_of_wide(x), e = size_of_wide(VECTOR_BITS(sub_pd)(y, x));
+    add_half(s, half, x, e);
     s->most = VECTOR_BITS(max_pd)(s->most, e);
     s->above = VECTOR_BITS(max_pd)(s->above, VECTOR_BITS(fnmadd_pd)(bars->ratio, size, e));
 }
 
+/* quick: takes errors from fp32, and sees whether it must not. */
 DTI_INLINE void add_vector(struct any_sums *s, const struct any_bars *bars, const float *source,
-                           const float *stored)
+                           const float *stored, bool quick)
 {
     const vector_ps given = VECTOR_BITS(loadu_ps)(source), to = VECTOR_BITS(loadu_ps)(stored);
     const flags nan_x = COMPARE(given, given, _CMP_UNORD_Q), nan_y = COMPARE(to, to, _CMP_UNORD_Q);
@@ -154,8 +169,16 @@ DTI_INLINE void add_vector(struct any_sums *s, const struct any_bars *bars, cons
     s->source = VECTOR_BITS(fmadd_ps)(x, x, s->source);
     s->largest = VECTOR_BITS(max_ps)(s->largest, error);
     s->largest_source = VECTOR_BITS(max_ps)(s->largest_source, size);
-    for (unsigned half = 0; half < 2; half++)
-        add_half(s, bars, half, widen(source, both, x, half), widen(stored, both, y, half));
+    for (unsigned half = 0; half < 2; half++) {
+        const vector_pd from = widen(source, both, x, half);
+        if (quick)
+            add_half(s, half, from, VECTOR_BITS(cvtps_pd)(half_of(error, half)));
+        else
+            see_half(s, bars, half, from, widen(stored, both, y, half));
+    }
+    if (quick)
+        s->apart = EITHER(s->apart, EITHER(COMPARE(error, size, _CMP_GT_OQ),
+                                           BOTH(nonzero, COMPARE(error, y_size, _CMP_GT_OQ))));
 }
 
 /* Lanes whose largest number is 0, or suits fp32 sums. */
@@ -183,24 +206,51 @@ DTI_INLINE void keep(flags suits, vector_ps single, const vector_pd wide[2], flo
     }
 }
 
-/* Adds the lanes of a vector, the first of which is `lane`. */
-DTI_INLINE void add_lanes(struct dti_loss_work *w, const struct any_bars *bars, const float *x,
-                          const float *y, size_t group, size_t lane, struct any_sums *s)
+/* Keeps the results of the lanes from `lane` on. */
+DTI_INLINE void keep_lanes(struct dti_loss_work *w, const struct any_sums *s, size_t group,
+                           size_t lane)
 {
     struct dti_loss_lanes *const lanes = &w->lanes;
     struct dti_loss_groups *const groups = &w->groups;
+    struct dti_loss *const loss = w->loss;
     const size_t at = group * DTI_LOSS_LANES + lane;
-    s->absolute = s->squared = s->source = s->largest = s->largest_source = all(0);
-    begin_wide(s->wide_absolute, lanes->absolute + lane);
-    begin_wide(s->wide_squared, lanes->squared + lane);
-    begin_wide(s->wide_source, lanes->source_squared + lane);
-    for (size_t i = lane; i < DTI_LOSS_GROUP; i += DTI_LOSS_LANES)
-        add_vector(s, bars, x + i, y + i);
     const flags suits = BOTH(suit(s->largest), suit(s->largest_source));
     keep(suits, s->absolute, s->wide_absolute, groups->absolute + at, lanes->absolute + lane);
     keep(suits, s->squared, s->wide_squared, groups->squared + at, lanes->squared + lane);
     keep(suits, s->source, s->wide_source, groups->source_squared + at,
          lanes->source_squared + lane);
+    loss->nan_in += s->nan_x;
+    loss->inf_in += DTI_LOSS_GROUP * WIDTH / DTI_LOSS_LANES - s->finite_x - s->nan_x;
+    loss->overflowed += s->finite_x - s->within;
+    loss->compared += s->both;
+    loss->inexact += s->inexact;
+    loss->to_zero += s->to_zero;
+    loss->to_subnormal += s->to_subnormal;
+}
+
+/* Adds the lanes from `lane` on. Does nothing if quick, but an error is not exact in fp32 or
+ * exceeds |x|, which it tells by w->is_apart, or the largest error so far. */
+DTI_INLINE bool add_lanes(struct dti_loss_work *w, const struct any_bars *bars, const float *x,
+                          const float *y, size_t group, size_t lane, bool quick)
+{
+    struct any_sums s; /* not initialized here: compilers would clear it as a whole */
+    s.absolute = s.squared = s.source = s.largest = s.largest_source = all(0);
+    s.most = s.above = VECTOR_BITS(setzero_pd)();
+    s.apart = COMPARE(all(0), all(0), _CMP_LT_OQ);
+    s.nan_x = s.finite_x = s.within = s.both = s.inexact = s.to_zero = s.to_subnormal = 0;
+    begin_wide(s.wide_absolute, w->lanes.absolute + lane);
+    begin_wide(s.wide_squared, w->lanes.squared + lane);
+    begin_wide(s.wide_source, w->lanes.source_squared + lane);
+    for (size_t i = lane; i < DTI_LOSS_GROUP; i += DTI_LOSS_LANES)
+        add_vector(&s, bars, x + i, y + i, quick);
+    if (quick) {
+        w->is_apart = MASK_OF(s.apart) != 0;
+        if (w->is_apart || MASK_OF(COMPARE(s.largest, bars->largest, _CMP_GT_OQ)))
+            return false;
+    }
+    keep_lanes(w, &s, group, lane);
+    w->is_risen |= any_above(s.most, w->peak.largest) || any_above(s.above, 0);
+    return true;
 }
 
 DTI_INLINE float not_below(double magnitude)
@@ -211,15 +261,17 @@ DTI_INLINE float not_below(double magnitude)
     return number;
 }
 
-DTI_INLINE struct any_bars any_bars_of(const struct dti_loss_rule *rule, double ratio)
+DTI_INLINE struct any_bars any_bars_of(const struct dti_loss_work *w)
 {
+    const struct dti_loss_rule *const rule = w->rule;
     return (struct any_bars){
         .from = all(not_below(rule->overflow_from[0])),
         .from_below = all(-not_below(rule->overflow_from[1])),
         .src_normal =
             all(not_below(rule->src_smallest_normal > 0 ? rule->src_smallest_normal : 0x1p-149)),
         .dst_normal = all(not_below(rule->dst_smallest_normal)),
-        .ratio = VECTOR_BITS(set1_pd)(ratio),
+        .largest = all(dti_loss_not_above(w->peak.largest)),
+        .ratio = VECTOR_BITS(set1_pd)(w->loss->max_relative),
     };
 }
 
@@ -240,21 +292,24 @@ static DTI_NOINLINE void raise_maxima(struct dti_loss_work *w, const float *x, c
     }
 }
 
-void VECTOR_NAME(dti_loss_any)(struct dti_loss_work *w, const float *x, const float *y, size_t at)
+/* With a largest ratio of 1, errors that are exact in fp32 and at most |x| raise no ratio. Where
+ * one is not, others of the tile likely are not either. */
+void VECTOR_NAME(dti_loss_any)(struct dti_loss_work *w, const float *x, const float *y, size_t at,
+                               size_t n)
 {
-    struct dti_loss *const loss = w->loss;
-    const struct any_bars bars = any_bars_of(w->rule, loss->max_relative);
-    struct any_sums s = {.most = VECTOR_BITS(setzero_pd)(), .above = VECTOR_BITS(setzero_pd)()};
-    for (size_t lane = 0; lane < DTI_LOSS_LANES; lane += WIDTH)
-        add_lanes(w, &bars, x, y, at / DTI_LOSS_GROUP, lane, &s);
-    loss->nan_in += s.nan_x;
-    loss->inf_in += DTI_LOSS_GROUP - s.finite_x - s.nan_x;
-    loss->overflowed += s.finite_x - s.within;
-    loss->compared += s.both;
-    loss->inexact += s.inexact;
-    loss->to_zero += s.to_zero;
-    loss->to_subnormal += s.to_subnormal;
-    if (any_above(s.most, w->peak.largest) || any_above(s.above, 0))
-        raise_maxima(w, x, y, at);
+    struct any_bars bars = any_bars_of(w);
+    for (size_t i = 0; i < n; i += DTI_LOSS_GROUP) {
+        const double ratio = w->loss->max_relative;
+        const bool quick = ratio >= 1 && ratio <= 1;
+        const size_t group = (at + i) / DTI_LOSS_GROUP;
+        w->is_risen = false;
+        for (size_t lane = 0; lane < DTI_LOSS_LANES; lane += WIDTH)
+            if (!quick || w->is_apart || !add_lanes(w, &bars, x + i, y + i, group, lane, true))
+                (void)add_lanes(w, &bars, x + i, y + i, group, lane, false);
+        if (w->is_risen) {
+            raise_maxima(w, x + i, y + i, at + i);
+            bars = any_bars_of(w);
+        }
+    }
 }
 #endif
