@@ -106,19 +106,23 @@ def byte_rows(level):
 
 def common_rows(level):
     """The kernels that both levels have."""
-    modes = ("nearest-even",) if level == "avx2" else HARDWARE
-    widths = ("int8", "uint8") if level == "avx2" else ("int8", "uint8", "int16", "uint16", "int32", "uint32")
-    integers = "dti_fp32_to_int8" if level == "avx2" else "dti_fp32_to_integer"
-    return [
+    odd = [Row(function, file, level, bits, target, 32, plain(good)) for function, file, bits, target, good in (
+        ("dti_fp64_to_fp32_odd", vectors.odd_file(level), 64, 32, rules.float_to_float("fp64", "fp32", "odd")),
+        ("dti_int64_to_fp64_odd", "wide_vector", 64, 64, rules.integer_to_float("fp64", True, "odd")),
+        ("dti_uint64_to_fp64_odd", "wide_vector", 64, 64, rules.integer_to_float("fp64", False, "odd")))]
+    odd.append(Row("dti_int32_to_fp64", "wide_vector", level, 32, 64, 32, [
+        Case("from " + name, lambda f=name: vectors.decoder(f), lambda f=name: rules.integer_to_float("fp64", f == "int32"))
+        for name in ("int32", "uint32")]))
+    return odd + [
         Row("dti_fp32_to_bf16", "bf16_" + level, level, 32, 16, 64, encodings("fp32", "bf16", ALL_MODES)),
         Row("dti_bf16_to_fp32", "bf16_" + level, level, 16, 32, 64, plain(rules.float_to_float("bf16", "fp32"))),
         Row("dti_fp32_to_fp16", "hardware_vector", level, 32, 16, 64, encodings("fp32", "fp16", HARDWARE)),
         Row("dti_fp16_to_fp32", "hardware_vector", level, 16, 32, 64, plain(rules.float_to_float("fp16", "fp32"))),
-        Row("dti_fp64_to_fp32", "hardware_vector", level, 64, 32, 32, encodings("fp64", "fp32", modes)),
+        Row("dti_fp64_to_fp32", "hardware_vector", level, 64, 32, 32, encodings("fp64", "fp32", HARDWARE)),
         Row("dti_fp32_to_fp64", "hardware_vector", level, 32, 64, 32, plain(rules.float_to_float("fp32", "fp64"))),
         Row("dti_fp32_to_small", "small_vector", level, 32, 8, 64, small_cases()),
-    ] + [Row(integers, "integers_vector", level, 32, bits, 64, integer_cases(["int%d" % bits, "uint%d" % bits]))
-         for bits in (8, 16, 32) if "int%d" % bits in widths] + byte_rows(level)
+    ] + [Row("dti_fp32_to_integer", "integers_vector", level, 32, bits, 64, integer_cases(["int%d" % bits, "uint%d" % bits]))
+         for bits in (8, 16, 32)] + byte_rows(level)
 
 
 def table_rows(level, file):
@@ -194,7 +198,7 @@ def twice_theorems(family):
 
 
 def twice_claim(target, file, mode, nan):
-    wide, narrow = vectors.module("wide_avx512", "avx512"), vectors.module(file, "avx512")
+    wide, narrow = vectors.module("wide_vector", "avx512"), vectors.module(file, "avx512")
     first = vectors.run_kernel(wide, "dti_fp64_to_fp32_odd_avx512", 32, 64, 32)
     second = vectors.run_kernel(narrow, "dti_fp32_to_%s_avx512" % target, 64, 32, 16, vectors.encoder(target, mode, "native", nan))
     return vectors.twice(first, second, rules.float_to_float("fp64", target, mode, nan))
