@@ -8,15 +8,6 @@
 
 enum { LANES = DTI_TILE_LANES, FOUR = 4, PAIRS = 8 };
 
-/* The results for a tile. */
-struct findings_neon {
-    double absolute[LANES], squared[LANES], aa[LANES], bb[LANES], ab[LANES];
-    double largest;
-    bool above; /* some ratio is larger */
-    uint64_t differing, exceeding;
-    uint32_t ulp;
-};
-
 struct comparison_view_neon {
     double ratio, atol, rtol;
     bool tolerant;
@@ -74,8 +65,9 @@ DTI_INLINE void keep(double lane[FOUR], const float64x2_t sum[2])
 }
 
 /* first: the first of the four lanes. */
-DTI_INLINE void add_lanes(struct findings_neon *found, const struct comparison_view_neon *look,
-                          const float *a, const float *b, size_t n, size_t first, bool tolerant)
+DTI_INLINE void add_lanes(struct dti_comparison_found *found,
+                          const struct comparison_view_neon *look, const float *a, const float *b,
+                          size_t n, size_t first, bool tolerant)
 {
     const float64x2_t z = vdupq_n_f64(0);
     struct comparison_sums_neon s = {.absolute = {z, z}, .squared = {z, z}};
@@ -99,7 +91,7 @@ DTI_INLINE void add_lanes(struct findings_neon *found, const struct comparison_v
     found->exceeding += vaddvq_u64(s.exceeding);
 }
 
-static DTI_NOINLINE void go_plain(struct findings_neon *found,
+static DTI_NOINLINE void go_plain(struct dti_comparison_found *found,
                                   const struct comparison_view_neon *look, const float *a,
                                   const float *b, size_t n, size_t first)
 {
@@ -107,7 +99,7 @@ static DTI_NOINLINE void go_plain(struct findings_neon *found,
     add_lanes(found, &l, a, b, n, first, false);
 }
 
-static DTI_NOINLINE void go_tolerant(struct findings_neon *found,
+static DTI_NOINLINE void go_tolerant(struct dti_comparison_found *found,
                                      const struct comparison_view_neon *look, const float *a,
                                      const float *b, size_t n, size_t first)
 {
@@ -141,7 +133,7 @@ DTI_INLINE void see_four(uint32x4_t *equal, uint32x4_t *most, const float *a, co
     *most = vmaxq_u32(*most, apart);
 }
 
-DTI_INLINE void count_pairs(struct findings_neon *found, uint32_t base_bits, const float *a,
+DTI_INLINE void count_pairs(struct dti_comparison_found *found, uint32_t base_bits, const float *a,
                             const float *b, size_t n, bool steps)
 {
     const uint32x4_t base = vdupq_n_u32(base_bits);
@@ -162,13 +154,13 @@ DTI_INLINE void count_pairs(struct findings_neon *found, uint32_t base_bits, con
     found->differing = (n + PAIRS - 1) / PAIRS * PAIRS - vaddlvq_u32(equal);
 }
 
-static DTI_NOINLINE void count_steps(struct findings_neon *found, uint32_t base, const float *a,
-                                     const float *b, size_t n)
+static DTI_NOINLINE void count_steps(struct dti_comparison_found *found, uint32_t base,
+                                     const float *a, const float *b, size_t n)
 {
     count_pairs(found, base, a, b, n, true);
 }
 
-static DTI_NOINLINE void count_differing(struct findings_neon *found, const float *a,
+static DTI_NOINLINE void count_differing(struct dti_comparison_found *found, const float *a,
                                          const float *b, size_t n)
 {
     count_pairs(found, 0, a, b, n, false);
@@ -182,9 +174,9 @@ void dti_comparison_f32_neon(const struct dti_comparison_rule *rule, const void 
         .ratio = comparison->max_relative,
         .atol = rule->atol,
         .rtol = rule->rtol,
-        .tolerant = rule->atol > 0 || rule->rtol > 0,
+        .tolerant = dti_comparison_tolerates(rule),
     };
-    struct findings_neon found = {.largest = 0};
+    struct dti_comparison_found found = {.largest = 0};
     for (size_t first = 0; first < LANES; first += FOUR) {
         if (look.tolerant)
             go_tolerant(&found, &look, a, b, n, first);
@@ -195,15 +187,5 @@ void dti_comparison_f32_neon(const struct dti_comparison_rule *rule, const void 
         count_steps(&found, dti_comparison_base32(&rule->ulp), a, b, n);
     else
         count_differing(&found, a, b, n);
-    struct dti_comparison_tile tile = {
-        .differing = found.differing,
-        .exceeding = look.tolerant ? found.exceeding : found.differing,
-        .max_absolute = found.largest,
-        .absolute = dti_tile_sum(found.absolute),
-        .squared = dti_tile_sum(found.squared),
-        .aa = dti_tile_sum(found.aa),
-        .bb = dti_tile_sum(found.bb),
-        .ab = dti_tile_sum(found.ab),
-    };
-    dti_comparison_end_f32(rule, &tile, a, b, n, index, found.above, found.ulp, comparison);
+    dti_comparison_end_f32(rule, &found, a, b, n, index, comparison);
 }

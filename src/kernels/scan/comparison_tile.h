@@ -52,24 +52,49 @@ static inline double dti_comparison_steps(const struct dti_format *ulp, uint64_t
     return dti_fp64_multiply((double)fractions, dti_fp64_from_bits(scale));
 }
 
-/* The end of an fp32 kernel. above: some ratio exceeds the largest so far; ulp: the largest
- * distance in fractions of steps. A tile whose sums are not finite goes to the definition. */
-static inline void dti_comparison_end_f32(const struct dti_comparison_rule *rule,
-                                          struct dti_comparison_tile *tile, const void *a,
-                                          const void *b, size_t n, uint64_t index, bool above,
-                                          uint32_t ulp, struct dti_comparison *comparison)
+/* What an fp32 kernel finds in a tile: sums of lanes, and counts. */
+struct dti_comparison_found {
+    double absolute[DTI_TILE_LANES], squared[DTI_TILE_LANES];
+    double aa[DTI_TILE_LANES], bb[DTI_TILE_LANES], ab[DTI_TILE_LANES];
+    double largest;
+    bool above;                    /* some ratio exceeds the largest so far */
+    uint64_t differing, exceeding; /* exceeding: used if there is a tolerance */
+    uint32_t ulp;                  /* the largest distance in fractions of steps */
+};
+
+/* Whether pairs within a tolerance do not exceed it. */
+static inline bool dti_comparison_tolerates(const struct dti_comparison_rule *rule)
 {
-    if (!(tile->aa + tile->bb <= DBL_MAX)) {
+    return rule->atol > 0 || rule->rtol > 0;
+}
+
+/* The end of an fp32 kernel. A tile whose sums are not finite goes to the definition. */
+static inline void dti_comparison_end_f32(const struct dti_comparison_rule *rule,
+                                          const struct dti_comparison_found *found, const void *a,
+                                          const void *b, size_t n, uint64_t index,
+                                          struct dti_comparison *comparison)
+{
+    struct dti_comparison_tile tile = {
+        .compared = n,
+        .differing = found->differing,
+        .exceeding = dti_comparison_tolerates(rule) ? found->exceeding : found->differing,
+        .max_absolute = found->largest,
+        .max_relative = comparison->max_relative,
+        .absolute = dti_tile_sum(found->absolute),
+        .squared = dti_tile_sum(found->squared),
+        .aa = dti_tile_sum(found->aa),
+        .bb = dti_tile_sum(found->bb),
+        .ab = dti_tile_sum(found->ab),
+    };
+    if (!(tile.aa + tile.bb <= DBL_MAX)) {
         dti_comparison_add_each(rule, a, b, n, index, comparison);
         return;
     }
-    tile->compared = n;
-    tile->max_relative = comparison->max_relative;
     if (rule->ulp.width > 0)
-        tile->max_ulp = dti_comparison_steps(&rule->ulp, ulp, 23);
-    if (above)
-        tile->max_relative = dti_comparison_largest_ratio(rule, a, b, n, tile->max_relative);
-    dti_comparison_add_tile(rule, tile, a, b, n, index, comparison);
+        tile.max_ulp = dti_comparison_steps(&rule->ulp, found->ulp, 23);
+    if (found->above)
+        tile.max_relative = dti_comparison_largest_ratio(rule, a, b, n, tile.max_relative);
+    dti_comparison_add_tile(rule, &tile, a, b, n, index, comparison);
 }
 
 #endif

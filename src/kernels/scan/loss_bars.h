@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which groups of fp32 numbers vector code sums by itself: those without special cases. All
- * others go through loss_group.h, which may raise a maximum. Each sort of group sets a condition
- * for all its elements:
+ * Which groups of fp32 numbers vector code sums fast: those without special cases. All others go
+ * through the level's code for any numbers or, without it, loss_group.h. Each sort of group sets a
+ * condition for all its elements:
  *
  *   plain   |e| < |x| / 2
  *   small   may be 0, or be stored as a subnormal or as zero; |e| <= |x|
@@ -146,6 +146,12 @@ static inline void dti_loss_add_counts(struct dti_loss *loss, const struct dti_l
     loss->to_subnormal += counts->to_subnormal;
 }
 
+struct dti_loss_work;
+/* Adds n numbers of any kind from `at` on, whole groups; dti_loss_suits_any() is true. */
+typedef void dti_loss_any_fn(struct dti_loss_work *work, const float *x, const float *y, size_t at,
+                             size_t n);
+dti_loss_any_fn dti_loss_any_avx2, dti_loss_any_avx512;
+
 /* The state of a tile: two arrays of fp32 numbers, or a cast. */
 struct dti_loss_work {
     const struct dti_loss_rule *rule;
@@ -158,6 +164,9 @@ struct dti_loss_work {
     struct dti_loss_groups groups;
     struct dti_loss_lanes lanes;
     struct dti_loss_peak peak;
+    dti_loss_any_fn *any; /* of the level, or NULL */
+    bool is_apart;        /* for it: errors of this tile are not exact in fp32, or exceed |x| */
+    bool is_risen;        /* for it: a maximum may rise */
 
     const struct dti_loss_cast *cast; /* NULL: arrays */
     const unsigned char *source;
@@ -171,13 +180,28 @@ struct dti_loss_work {
  * that one has also been cast. */
 typedef size_t dti_loss_groups_fn(struct dti_loss_work *work, size_t at);
 
-/* Adds n special elements from `at` on, or the last ones of an array. */
+/* Whether the code of the level can count n numbers: nothing is decided by an index, and there is
+ * no element without a code. */
+static inline bool dti_loss_suits_any(const struct dti_loss_rule *rule, const float *x,
+                                      const float *y, size_t n)
+{
+    bool special = false;
+    if (rule->overflow_from[0] < rule->overflow_sure[0] ||
+        rule->overflow_from[1] < rule->overflow_sure[1])
+        return false;
+    if (rule->nan_has_no_code || rule->negative_has_no_code)
+        for (size_t i = 0; i < n; i++)
+            special |= (isnan(x[i]) != 0) | (isnan(y[i]) != 0);
+    return !special;
+}
+
+/* Adds n elements of any kind from `at` on: whole groups, or the last one of an array. */
 static DTI_NOINLINE void dti_loss_add_odd(struct dti_loss_work *w, size_t at, size_t n)
 {
     const struct dti_loss_cast *const cast = w->cast;
     const float *x = cast ? (const float *)(const void *)w->source + at : w->x + at;
     const float *y = cast ? NULL : w->y + at;
-    float number[DTI_LOSS_GROUP];
+    float number[DTI_TILE];
     if (cast) {
         unsigned char *const codes = w->codes + at * cast->code_bytes;
         struct dti_kernel_args args = *cast->args;
@@ -192,8 +216,16 @@ static DTI_NOINLINE void dti_loss_add_odd(struct dti_loss_work *w, size_t at, si
         }
         y = number;
     }
-    dti_loss_add_group(w->rule, false, x, y, n, w->index + at, at / DTI_LOSS_GROUP, w->loss,
-                       &w->groups, &w->lanes, &w->peak);
+    size_t done = 0;
+    if (w->any && dti_loss_suits_any(w->rule, x, y, n)) {
+        done = n - n % DTI_LOSS_GROUP;
+        w->any(w, x, y, at, done);
+    }
+    for (size_t part; done < n; done += part) {
+        part = n - done < DTI_LOSS_GROUP ? n - done : DTI_LOSS_GROUP;
+        dti_loss_add_group(w->rule, false, x + done, y + done, part, w->index + at + done,
+                           (at + done) / DTI_LOSS_GROUP, w->loss, &w->groups, &w->lanes, &w->peak);
+    }
     dti_loss_bars_set(&w->bars, &w->peak, w->loss->max_relative);
 }
 
@@ -219,13 +251,13 @@ static inline enum dti_loss_sort dti_loss_first(const struct dti_loss_work *w,
                                                               : DTI_LOSS_PLAIN;
 }
 
-/* Processes the whole tile; `add` is indexed by sort. Leaves counts, and sums of groups and
- * lanes, in `w`. */
+/* Processes the whole tile; `add` is indexed by sort. Leaves counts in `w`. */
 static inline void dti_loss_work_through(struct dti_loss_work *w, dti_loss_groups_fn *const add[])
 {
     struct dti_loss *const loss = w->loss;
-    size_t odd = 0; /* elements counted by loss_group.h */
+    size_t odd = 0, odd_end = 0; /* elements of odd groups, and where the last one ended */
     w->peak = dti_loss_peak_start(loss, w->index);
+    w->is_apart = false;
     dti_loss_clear(&w->lanes);
     if (!(w->bars.for_largest <= w->peak.largest && w->bars.for_largest >= w->peak.largest &&
           w->bars.for_ratio >= loss->max_relative))
@@ -241,13 +273,18 @@ static inline void dti_loss_work_through(struct dti_loss_work *w, dti_loss_group
             at = add[DTI_LOSS_SMALL](w, at);
             w->is_small = at > from; /* likely also true for the next groups */
         }
-        part = w->n - at < DTI_LOSS_GROUP ? w->n - at : DTI_LOSS_GROUP;
+        part = w->n - at;
+        if (part > DTI_LOSS_GROUP && (at == 0 || at > odd_end)) /* else likely all the rest is */
+            part = DTI_LOSS_GROUP;
         if (part > 0) /* otherwise this is the end */
             dti_loss_add_odd(w, at, part);
         odd += part;
+        odd_end = at + part;
     }
     w->counts.compared += w->n - odd;
     dti_loss_peak_end(&w->peak, loss);
+    dti_loss_fold_groups(&w->groups, w->n / DTI_LOSS_GROUP, &w->lanes);
+    dti_loss_add_lanes(loss, &w->lanes);
 }
 
 /* Raises the maxima for a group that exceeds a bar but is otherwise of this sort; false if some
@@ -284,15 +321,15 @@ static inline bool dti_loss_raise(struct dti_loss_work *w, enum dti_loss_sort so
 }
 
 /* Defines the kernel of a level from its add_groups(work, sort, at), which is a
- * dti_loss_groups_fn with the sort as an additional constant argument, its add_exact() and
- * work_through(). */
+ * dti_loss_groups_fn with the sort as an additional constant argument, and its add_exact(). work:
+ * dti_loss_work_through(), or a function that calls it. */
 #define DTI_LOSS_GROUPS(name, sort)                                        \
     static DTI_NOINLINE size_t name(struct dti_loss_work *work, size_t at) \
     {                                                                      \
         return add_groups(work, sort, at);                                 \
     }
-/* unit: the function for groups of that sort, or NULL. */
-#define DTI_LOSS_QUICK_KERNEL(kernel, unit)                                                      \
+/* unit, any_group: the functions for groups of that sort, or NULL. */
+#define DTI_LOSS_QUICK_KERNEL(kernel, work_through, unit, any_group)                             \
     DTI_LOSS_GROUPS(add_plain, DTI_LOSS_PLAIN)                                                   \
     DTI_LOSS_GROUPS(add_small, DTI_LOSS_SMALL)                                                   \
     void kernel(const struct dti_loss_rule *rule, const void *source, const void *stored,        \
@@ -313,6 +350,7 @@ static inline bool dti_loss_raise(struct dti_loss_work *w, enum dti_loss_sort so
         work.cast = NULL;                                                                        \
         work.exact = source == stored && dti_loss_keeps_normal(rule);                            \
         work.is_small = false;                                                                   \
+        work.any = (any_group);                                                                  \
         work.bars = dti_loss_bars_init(rule, false);                                             \
         work.counts = (struct dti_loss_counts){0, 0, 0, 0};                                      \
         work_through(&work, add);                                                                \

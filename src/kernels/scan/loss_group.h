@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Portable loss of any elements, for all levels: in blocks of one element per lane, most of
- * whose loops compilers vectorize, and in groups of blocks. The vector code of a level handles
- * only groups without special cases. */
+ * whose loops compilers vectorize, and in groups of blocks. The vector code of a level may
+ * leave groups with special cases to it. */
 #ifndef KERNELS_SCAN_LOSS_GROUP_H
 #define KERNELS_SCAN_LOSS_GROUP_H
 

@@ -57,19 +57,36 @@ static inline float dti_fp32_add_square(float sum, float number)
 #endif
 }
 
+/* The sum of a lane over 2, 4, 8 groups, in the order of the fixed tree; `sum` is that of the
+ * first one. */
+static inline float dti_loss_fold_two(const float *sum)
+{
+    return dti_fp32_add(sum[0], sum[DTI_LOSS_LANES]);
+}
+
+static inline float dti_loss_fold_four(const float *sum)
+{
+    return dti_fp32_add(dti_loss_fold_two(sum), dti_loss_fold_two(sum + 2 * DTI_LOSS_LANES));
+}
+
+static inline float dti_loss_fold_eight(const float *sum)
+{
+    return dti_fp32_add(dti_loss_fold_four(sum), dti_loss_fold_four(sum + 4 * DTI_LOSS_LANES));
+}
+
 /* Adds the first `count` groups in the order of the fixed tree, and adds the result to the
  * lanes. */
 static inline void dti_loss_fold(float sum[DTI_LOSS_GROUPS * DTI_LOSS_LANES], size_t count,
                                  double lanes[DTI_LOSS_LANES])
 {
+    float total[DTI_LOSS_LANES];
     for (size_t i = count * DTI_LOSS_LANES; i < DTI_LOSS_GROUPS * DTI_LOSS_LANES; i++)
         sum[i] = 0;
-    for (unsigned step = DTI_LOSS_LANES; step < DTI_LOSS_GROUPS * DTI_LOSS_LANES; step *= 2)
-        for (unsigned at = 0; at < DTI_LOSS_GROUPS * DTI_LOSS_LANES; at += 2 * step)
-            for (unsigned i = at; i < at + DTI_LOSS_LANES; i++)
-                sum[i] = dti_fp32_add(sum[i], sum[i + step]);
-    for (unsigned i = 0; i < DTI_LOSS_LANES; i++)
-        lanes[i] = dti_fp64_add(lanes[i], sum[i]);
+    for (size_t i = 0; i < DTI_LOSS_LANES; i++)
+        total[i] = dti_fp32_add(dti_loss_fold_eight(sum + i),
+                                dti_loss_fold_eight(sum + 8 * DTI_LOSS_LANES + i));
+    for (size_t i = 0; i < DTI_LOSS_LANES; i++)
+        lanes[i] = dti_fp64_add(lanes[i], total[i]);
 }
 
 static inline void dti_loss_fold_groups(struct dti_loss_groups *groups, size_t count,

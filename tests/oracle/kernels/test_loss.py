@@ -17,6 +17,8 @@ from formats import FORMATS, INF, INVALID, NAN, OVERFLOW, OVERFLOWS, ROUNDS, enc
 LANES, GROUP, TILE = 16, 128, 2048
 # Exponents around the limits for adding in fp32: of sources, and of their errors in bf16.
 EDGES = {"large": (60, 62), "tiny": (-60, -61), "tiny errors": (-51, -52)}
+# Arrays of numbers of one sort, or of all of them beside ordinary ones.
+SORTS = ("nan", "infinite", "subnormal", "huge")
 LEVELS = ("definition", "scalar", "avx2", "avx512", "neon")
 NONE = (1 << 64) - 1
 PAIRS = (
@@ -179,8 +181,25 @@ def want(src, dst, mode, overflow, seed, index, sources, stored):
     return " ".join([*map(str, words), *map(bits, figures)]), totals, exact
 
 
+def draw_sort(rng, src, sort):
+    """A float of that sort: with the highest exponent, the one below it, or the lowest."""
+    code = rng.getrandbits(src.width)
+    exponents = (1 << src.width - 1) - (1 << src.man)
+    if sort == "subnormal":
+        return code & ~exponents
+    if sort == "huge":
+        return code & ~(1 << src.man) | exponents & ~(1 << src.man)
+    if sort == "infinite":
+        return code & 1 << src.width - 1 | exponents
+    return code | exponents | 1 << rng.randrange(src.man)
+
+
 def draw(rng, src, dst, kind):
-    """A source code: random, or a number near dst's range."""
+    """A source code: random, a number of a sort, or a number near dst's range."""
+    if kind == "mixed":
+        kind = rng.choice(SORTS + ("any", "end", "small", "range"))
+    if kind in SORTS:
+        return draw_sort(rng, src, kind) if src.is_float else rng.getrandbits(src.width)
     if kind == "any" or rng.random() < 0.02:
         return rng.getrandbits(src.width)
     top = dst.magnitude(dst.max_index) if dst.is_float else Fraction(dst.max_code())
@@ -217,7 +236,7 @@ def main():
     for src_name, dst_name in PAIRS:
         src, dst = FORMATS[src_name], FORMATS[dst_name]
         in_single = fits_single(src) and fits_single(dst)
-        for kind in ("any", "end", "small", "range", *EDGES):
+        for kind in ("any", "end", "small", "range", "mixed", *EDGES, *SORTS):
             for unrelated in (False, True):
                 for _ in range(20 if long else 1):
                     mode, overflow = rng.choice(ROUNDS), rng.choice(OVERFLOWS)

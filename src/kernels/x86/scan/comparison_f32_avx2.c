@@ -11,15 +11,6 @@
 
 enum { LANES = DTI_TILE_LANES, STEP = 8 };
 
-/* The results for a tile. */
-struct tile_findings {
-    double absolute[LANES], squared[LANES], aa[LANES], bb[LANES], ab[LANES];
-    double largest;
-    bool above; /* some ratio is larger */
-    uint64_t differing, exceeding;
-    uint32_t ulp;
-};
-
 struct comparison_view_avx2 {
     double ratio, atol, rtol;
     uint32_t base;
@@ -89,8 +80,9 @@ static double largest_of(__m256d vector)
 }
 
 /* first: the first lane of the half. */
-DTI_INLINE void add_half(struct tile_findings *found, const struct comparison_view_avx2 *look,
-                         const float *a, const float *b, size_t n, size_t first, bool tolerant)
+DTI_INLINE void add_half(struct dti_comparison_found *found,
+                         const struct comparison_view_avx2 *look, const float *a, const float *b,
+                         size_t n, size_t first, bool tolerant)
 {
     const __m256d z = _mm256_setzero_pd();
     struct comparison_sums_avx2 s = {{z, z}, {z, z}, {z, z}, {z, z}, {z, z}, z, z, 0};
@@ -113,7 +105,7 @@ DTI_INLINE void add_half(struct tile_findings *found, const struct comparison_vi
     found->exceeding += s.exceeding;
 }
 
-static DTI_NOINLINE void go_plain(struct tile_findings *found,
+static DTI_NOINLINE void go_plain(struct dti_comparison_found *found,
                                   const struct comparison_view_avx2 *look, const float *a,
                                   const float *b, size_t n, size_t first)
 {
@@ -121,7 +113,7 @@ static DTI_NOINLINE void go_plain(struct tile_findings *found,
     add_half(found, &l, a, b, n, first, false);
 }
 
-static DTI_NOINLINE void go_tolerant(struct tile_findings *found,
+static DTI_NOINLINE void go_tolerant(struct dti_comparison_found *found,
                                      const struct comparison_view_avx2 *look, const float *a,
                                      const float *b, size_t n, size_t first)
 {
@@ -141,7 +133,7 @@ DTI_INLINE __m256i place(__m256 x, uint32_t base_bits)
     return _mm256_add_epi32(_mm256_sub_epi32(bits, base), up);
 }
 
-static DTI_NOINLINE void count_steps(struct tile_findings *found,
+static DTI_NOINLINE void count_steps(struct dti_comparison_found *found,
                                      const struct comparison_view_avx2 *look, const float *a,
                                      const float *b, size_t n)
 {
@@ -179,9 +171,9 @@ void dti_comparison_f32_avx2(const struct dti_comparison_rule *rule, const void 
         .rtol = rule->rtol,
         .base = any ? dti_comparison_base32(&rule->ulp) : 0,
         .steps = any,
-        .tolerant = rule->atol > 0 || rule->rtol > 0,
+        .tolerant = dti_comparison_tolerates(rule),
     };
-    struct tile_findings found = {.largest = 0};
+    struct dti_comparison_found found = {.largest = 0};
     for (size_t first = 0; first < LANES; first += STEP) {
         if (look.tolerant)
             go_tolerant(&found, &look, a, b, n, first);
@@ -189,17 +181,7 @@ void dti_comparison_f32_avx2(const struct dti_comparison_rule *rule, const void 
             go_plain(&found, &look, a, b, n, first);
     }
     count_steps(&found, &look, a, b, n);
-    struct dti_comparison_tile tile = {
-        .differing = found.differing,
-        .exceeding = look.tolerant ? found.exceeding : found.differing,
-        .max_absolute = found.largest,
-        .absolute = dti_tile_sum(found.absolute),
-        .squared = dti_tile_sum(found.squared),
-        .aa = dti_tile_sum(found.aa),
-        .bb = dti_tile_sum(found.bb),
-        .ab = dti_tile_sum(found.ab),
-    };
-    dti_comparison_end_f32(rule, &tile, a, b, n, index, found.above, found.ulp, comparison);
+    dti_comparison_end_f32(rule, &found, a, b, n, index, comparison);
 }
 
 #endif

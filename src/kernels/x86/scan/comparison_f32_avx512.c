@@ -162,12 +162,10 @@ GO(go_no_steps_tolerant, NO_STEPS, true)
 GO(go_by_bits_tolerant, BY_BITS, true)
 GO(go_with_small_tolerant, WITH_SMALL, true)
 
-static double sum_of(const __m512d half[2])
+static void keep(double lane[LANES], const __m512d half[2])
 {
-    double lane[LANES];
     _mm512_storeu_pd(lane, half[0]);
     _mm512_storeu_pd(lane + 8, half[1]);
-    return dti_tile_sum(lane);
 }
 
 static double largest_of(const __m512d half[2])
@@ -183,7 +181,7 @@ void dti_comparison_f32_avx512(const struct dti_comparison_rule *rule, const voi
         [BY_BITS] = {go_by_bits, go_by_bits_tolerant},
         [WITH_SMALL] = {go_with_small, go_with_small_tolerant},
     };
-    const bool tolerant = rule->atol > 0 || rule->rtol > 0, any = rule->ulp.width > 0;
+    const bool tolerant = dti_comparison_tolerates(rule), any = rule->ulp.width > 0;
     const uint32_t base = any ? dti_comparison_base32(&rule->ulp) : 0;
     const enum steps steps = !any ? NO_STEPS : base == 1 << 23 ? BY_BITS : WITH_SMALL;
     const struct comparison_view_avx512 look = {
@@ -207,18 +205,19 @@ void dti_comparison_f32_avx512(const struct dti_comparison_rule *rule, const voi
         go_alone(&p, a, n);
     else
         loops[steps][tolerant](&p, &look, a, b, n);
-    struct dti_comparison_tile tile = {
+    struct dti_comparison_found found = {
+        .largest = largest_of(p.largest),
+        .above = largest_of(p.above) > 0,
         .differing = p.differing,
-        .exceeding = tolerant ? p.exceeding : p.differing,
-        .max_absolute = largest_of(p.largest),
-        .absolute = sum_of(p.absolute),
-        .squared = sum_of(p.squared),
-        .aa = sum_of(p.aa),
-        .bb = sum_of(p.bb),
-        .ab = sum_of(p.ab),
+        .exceeding = p.exceeding,
+        .ulp = _mm512_reduce_max_epu32(p.ulp),
     };
-    dti_comparison_end_f32(rule, &tile, a, b, n, index, largest_of(p.above) > 0,
-                           _mm512_reduce_max_epu32(p.ulp), comparison);
+    keep(found.absolute, p.absolute);
+    keep(found.squared, p.squared);
+    keep(found.aa, p.aa);
+    keep(found.bb, p.bb);
+    keep(found.ab, p.ab);
+    dti_comparison_end_f32(rule, &found, a, b, n, index, comparison);
 }
 
 #endif

@@ -211,6 +211,7 @@ DTI_INLINE void loss_cast_run(dti_loss_groups_fn *const add[], const void *const
     work.loss = loss;
     work.cast = cast;
     work.exact = exact;
+    work.any = dti_loss_any_avx512;
     work.bars = dti_loss_bars_init(rule, true);
     work.stream = stream && (uintptr_t)codes % DTI_CACHE_LINE == 0;
     work.constants = constants;

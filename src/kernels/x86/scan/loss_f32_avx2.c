@@ -152,11 +152,4 @@ DTI_INLINE size_t add_groups(struct dti_loss_work *w, enum dti_loss_sort sort, s
 
 DTI_LOSS_GROUPS(add_exact, DTI_LOSS_EXACT)
 
-static DTI_NOINLINE void work_through(struct dti_loss_work *work, dti_loss_groups_fn *const add[])
-{
-    dti_loss_work_through(work, add);
-    dti_loss_fold_groups(&work->groups, work->n / DTI_LOSS_GROUP, &work->lanes);
-    dti_loss_add_lanes(work->loss, &work->lanes);
-}
-
-DTI_LOSS_QUICK_KERNEL(dti_loss_f32_avx2, NULL)
+DTI_LOSS_QUICK_KERNEL(dti_loss_f32_avx2, dti_loss_work_through, NULL, dti_loss_any_avx2)

@@ -12,41 +12,9 @@ bool dti_loss_raise_avx512(struct dti_loss_work *work, enum dti_loss_sort sort, 
     return dti_loss_raise(work, sort, x, y, at);
 }
 
-DTI_INLINE __m512 fold_two(const float *sum, size_t at)
-{
-    return _mm512_add_ps(_mm512_load_ps(sum + at * LANES), _mm512_load_ps(sum + (at + 1) * LANES));
-}
-
-DTI_INLINE __m512 fold_four(const float *sum, size_t at)
-{
-    return _mm512_add_ps(fold_two(sum, at), fold_two(sum, at + 2));
-}
-
-/* The sum of the tile. */
-DTI_INLINE double fold(float *sum, size_t count, const double *lanes)
-{
-    for (size_t i = count; i < DTI_LOSS_GROUPS; i++)
-        _mm512_store_ps(sum + i * LANES, _mm512_setzero_ps());
-    const __m512 first = _mm512_add_ps(fold_four(sum, 0), fold_four(sum, 4));
-    const __m512 total = _mm512_add_ps(first, _mm512_add_ps(fold_four(sum, 8), fold_four(sum, 12)));
-    const __m512d low = _mm512_cvtps_pd(_mm512_castps512_ps256(total));
-    const __m512d high = _mm512_cvtps_pd(_mm512_extractf32x8_ps(total, 1));
-    const __m512d half[2] = {_mm512_add_pd(_mm512_loadu_pd(lanes), low),
-                             _mm512_add_pd(_mm512_loadu_pd(lanes + LANES / 2), high)};
-    return tree_sum(half);
-}
-
 void dti_loss_work_avx512(struct dti_loss_work *work, dti_loss_groups_fn *const add[])
 {
-    struct dti_loss *const loss = work->loss;
-    struct dti_loss_groups *const groups = &work->groups;
-    const struct dti_loss_lanes *const lanes = &work->lanes;
-    const size_t count = work->n / DTI_LOSS_GROUP;
     dti_loss_work_through(work, add);
-    dti_exact_sum_add(&loss->sum_absolute, fold(groups->absolute, count, lanes->absolute));
-    dti_exact_sum_add(&loss->sum_squared, fold(groups->squared, count, lanes->squared));
-    dti_exact_sum_add(&loss->sum_source_squared,
-                      fold(groups->source_squared, count, lanes->source_squared));
 }
 
 /* One element per lane of a group of sort unit. y is 0, or |e| < |y|: then y - x is exact if |e|
@@ -189,9 +157,4 @@ static DTI_NOINLINE size_t add_exact(struct dti_loss_work *w, size_t at)
     return at;
 }
 
-static inline void work_through(struct dti_loss_work *work, dti_loss_groups_fn *const add[])
-{
-    dti_loss_work_avx512(work, add);
-}
-
-DTI_LOSS_QUICK_KERNEL(dti_loss_f32_avx512, add_unit)
+DTI_LOSS_QUICK_KERNEL(dti_loss_f32_avx512, dti_loss_work_avx512, add_unit, dti_loss_any_avx512)
