@@ -122,30 +122,81 @@ enum dti_status dti_dequant_show(struct dti_file_dequant *dequant,
     ret->shown.name = name;
     ret->shown.name_length = group->name_length;
     ret->shown.shape = copy;
-    ret->shown.elements = ret->how.elements;
+    ret->shown.elements = ret->how.is->elements;
+    const struct dti_tensor *parts[DTI_PART_COUNT] = {NULL};
     for (unsigned i = 0; i < DTI_PART_COUNT; i++) {
         if (!group->part[i].container)
             continue;
-        ret->form.parts[i] = dti_dequant_part_tensor(&group->part[i]);
-        ret->form.part_count++;
-        ret->form.stored_bytes += ret->form.parts[i]->bytes;
+        parts[i] = dti_dequant_part_tensor(&group->part[i]);
+        ret->form.is->stored_bytes += parts[i]->bytes;
     }
+    return dti_dequant_list(dequant, parts, &ret->form, reterr);
+}
+
+enum dti_status dti_dequant_list(struct dti_file_dequant *dequant,
+                                 const struct dti_tensor *const parts[DTI_PART_COUNT],
+                                 struct dti_dequant_form *ret, struct dti_error *reterr)
+{
+    const struct dti_tensor *listed[DTI_PART_COUNT];
+    size_t count = 0;
+    for (unsigned i = 0; i < DTI_PART_COUNT; i++) {
+        if (!parts[i])
+            continue;
+        listed[count++] = parts[i];
+        ret->part_set = (uint16_t)(ret->part_set | 1u << i);
+    }
+    ret->listed = dti_pool_array(&dequant->pool, count, sizeof *ret->listed);
+    if (!ret->listed)
+        return dti_no_memory(reterr);
+    memcpy(ret->listed, listed, count * sizeof *listed);
     return DTI_OK;
+}
+
+size_t dti_form_part_count(const struct dti_dequant_form *form)
+{
+    return dti_parts_before(form->part_set, DTI_PART_COUNT);
+}
+
+const struct dti_tensor *dti_form_part(const struct dti_dequant_form *form,
+                                       enum dti_quant_part part)
+{
+    return form->part_set >> part & 1 ? form->listed[dti_parts_before(form->part_set, part)] : NULL;
 }
 
 struct dti_dequant_found *dti_dequant_found_new(struct dti_file_dequant *dequant)
 {
     struct dti_dequant_found *const found = dti_pool_alloc(&dequant->pool, sizeof *found);
-    if (!found)
+    struct dti_dequant_shared *const shared =
+        dequant->spare ? dequant->spare : dti_pool_alloc(&dequant->pool, sizeof *shared);
+    if (!found || !shared)
         return NULL;
+    dequant->spare = NULL;
     memset(found, 0, sizeof *found);
+    memset(shared, 0, sizeof *shared);
     atomic_init(&found->how.nan, 0);
     atomic_init(&found->how.inf, 0);
-    found->how.level = dequant->request.level;
-    found->how.reciprocal = dequant->request.reciprocal;
-    found->how.stripes = &dequant->stripes;
-    found->how.factor = 1;
+    dti_dequant_use(found, shared);
+    shared->how.level = dequant->request.level;
+    shared->how.reciprocal = dequant->request.reciprocal;
+    shared->how.stripes = &dequant->stripes;
+    shared->how.factor = 1;
     return found;
+}
+
+void dti_dequant_share(struct dti_file_dequant *dequant, struct dti_dequant_found *found)
+{
+    struct dti_dequant_shared *const own = found->shared;
+    for (size_t i = 0; i < DTI_DEQUANT_RECENT && dequant->recent[i]; i++) {
+        struct dti_dequant_shared *const other = dequant->recent[i];
+        if (other == own)
+            return;
+        if (memcmp(other, own, sizeof *own) != 0)
+            continue;
+        dti_dequant_use(found, other);
+        dequant->spare = own;
+        return;
+    }
+    dequant->recent[dequant->next_recent++ % DTI_DEQUANT_RECENT] = own;
 }
 
 const struct dti_block_parts *dti_dequant_block_parts(struct dti_file_dequant *dequant,

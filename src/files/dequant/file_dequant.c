@@ -140,7 +140,7 @@ static bool finish(struct dti_file_dequant *dequant, struct dti_dequant_found *f
     const struct dti_format *const fp32 = dti_format_get(DTI_FP32);
     struct dti_tensor *const shown = &found->shown;
     shown->format = fp32;
-    shown->block = logical ? found->how.block : NULL;
+    shown->block = logical ? found->how.is->block : NULL;
     shown->layout = (struct dti_layout){.swapped = false};
     shown->fortran = false;
     shown->refusal = NULL;
@@ -149,7 +149,7 @@ static bool finish(struct dti_file_dequant *dequant, struct dti_dequant_found *f
         return false;
     found->form.how = &found->how;
     if (logical) {
-        shown->bytes = found->form.stored_bytes;
+        shown->bytes = found->form.is->stored_bytes;
         shown->quantized = &found->form;
     } else {
         shown->compressed = false;
@@ -383,7 +383,8 @@ void dti_file_dequant_free(struct dti_file_dequant *dequant)
 const struct dti_dequant_form *dti_file_dequant_form(const struct dti_file_dequant *dequant,
                                                      size_t tensor)
 {
-    static const struct dti_dequant_form none = {.dtype = NULL};
+    static struct dti_form_traits nothing;
+    static const struct dti_dequant_form none = {.is = &nothing};
     const struct dti_dequant_found *const found = dequant->entries[tensor].found;
     return found ? &found->form : &none;
 }

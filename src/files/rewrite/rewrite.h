@@ -269,15 +269,6 @@ static inline size_t dti_gguf_scale_stem(const struct dti_tensor *tensor)
     return tensor->name_length - (module ? sizeof weight - 1 : 0);
 }
 
-/* The number of parts in a set that come before one. */
-static inline size_t dti_parts_before(unsigned parts, enum dti_quant_part part)
-{
-    size_t count = 0;
-    for (unsigned i = 0; i < (unsigned)part; i++)
-        count += parts >> i & 1;
-    return count;
-}
-
 /* A part that the tensor has. */
 static inline struct dti_rewrite_part *dti_rewrite_part(const struct dti_rewrite_tensor *tensor,
                                                         enum dti_quant_part part)

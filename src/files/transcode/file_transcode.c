@@ -61,11 +61,12 @@ bool dti_transcode_layout_has_integers(enum dti_transcode_layout layout)
 static bool is_in_mode(const struct dti_file_transcode_request *request,
                        const struct dti_dequant_found *found)
 {
-    const struct dti_block_format *const block = found->how.block;
+    const struct dti_block_format *const block = found->how.is->block;
     if (!request->moded)
         return true;
     if (!block)
-        return request->mode == DTI_BLOCK_COUNT && !dti_format_is_float(&found->how.affine.code);
+        return request->mode == DTI_BLOCK_COUNT &&
+               !dti_format_is_float(&found->how.is->affine.code);
     return block->id == request->mode || (request->nvfp4 && block->id == DTI_BLOCK_MXFP4);
 }
 
@@ -77,28 +78,28 @@ static enum dti_status find_target(const struct dti_file_transcode *transcode,
 {
     const enum dti_transcode_layout layout = transcode->request.layout;
     const struct dti_transcode_target *const integers = target_of(layout, DTI_TAKES_INTEGERS);
-    if (found->how.rotation > 0 && !(integers && integers->marks))
+    if (found->how.is->rotation > 0 && !(integers && integers->marks))
         return dti_transcode_refuse(found, reterr,
                                     "its codes are those of rotated weights (ConvRot), and %s "
                                     "cannot say so",
                                     names[layout]);
-    const bool blocks = found->how.block || dti_format_is_float(&found->how.affine.code);
+    const bool blocks = found->how.is->block || dti_format_is_float(&found->how.is->affine.code);
     *ret = target_of(layout, !blocks                    ? DTI_TAKES_INTEGERS
                              : transcode->request.nvfp4 ? DTI_TAKES_FOR_NVFP4
                                                         : DTI_TAKES_BLOCKS);
-    if (blocks && found->how.matrix > 0 && !(*ret && (*ret)->experts))
+    if (blocks && found->how.is->matrix > 0 && !(*ret && (*ret)->experts))
         return dti_transcode_refuse(found, reterr,
                                     "it is a stack of experts of %s, stored transposed; no program "
                                     "that reads %s has such experts",
-                                    found->form.layout, names[layout]);
+                                    found->form.is->layout, names[layout]);
     if (!is_in_mode(&transcode->request, found))
         return dti_transcode_refuse(found, reterr, "it is %s of %s, and mode %s has other codes",
-                                    found->form.dtype, found->form.layout,
+                                    found->form.is->dtype, found->form.is->layout,
                                     dti_transcode_mode_name(transcode->request.mode));
     if (*ret)
         return DTI_OK;
     return dti_transcode_refuse(found, reterr, "it is %s of %s, which cannot be translated to %s",
-                                found->form.dtype, found->form.layout, names[layout]);
+                                found->form.is->dtype, found->form.is->layout, names[layout]);
 }
 
 /* Makes a tensor of bytes one of blocks; returns their bytes. */
@@ -217,8 +218,8 @@ static void find_input(struct dti_file_transcode *transcode, size_t origin)
         input->there = false;
         return;
     }
-    const bool nvfp4 =
-        transcode->request.nvfp4 || (found->how.block && found->how.block->id == DTI_BLOCK_NVFP4);
+    const bool nvfp4 = transcode->request.nvfp4 ||
+                       (found->how.is->block && found->how.is->block->id == DTI_BLOCK_NVFP4);
     if (!nvfp4 || !target || input->divides == (target->form != NULL))
         input->there = false;
     if (input->there)
@@ -255,12 +256,12 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
         reterr->remedy = DTI_REMEDY_TYPE_OF_FLOATS; /* its parts have no place in the file */
     if (status != DTI_OK)
         return status;
-    const bool mx = found->how.block && found->how.block->id == DTI_BLOCK_MXFP4;
+    const bool mx = found->how.is->block && found->how.is->block->id == DTI_BLOCK_MXFP4;
     *verdict = (struct dti_transcode_verdict){
         .changed = true,
         .dtype = plan.dtype                       ? plan.dtype
                  : transcode->request.nvfp4 && mx ? "nvfp4"
-                                                  : found->form.dtype,
+                                                  : found->form.is->dtype,
         .blocks = input.blocks,
         .lossless = input.lossless,
         .worst = input.worst,
@@ -462,7 +463,8 @@ const struct dti_tensor *dti_file_transcode_numbers(const struct dti_file_transc
 const struct dti_dequant_form *dti_file_transcode_form(const struct dti_file_transcode *transcode,
                                                        size_t origin)
 {
-    static const struct dti_dequant_form none = {.dtype = NULL};
+    static struct dti_form_traits nothing;
+    static const struct dti_dequant_form none = {.is = &nothing};
     return origin < transcode->dequant->view.tensor_count
                ? dti_file_dequant_form(transcode->dequant, origin)
                : &none;

@@ -146,7 +146,7 @@ static bool form(const struct dti_dequant_found *found, struct dti_config_form *
         !dti_quant_name_ends(found->shown.name, found->shown.name_length, ".weight") ||
         dti_grouped_facts(&grouped, found, "compressed-tensors", NULL) != DTI_OK)
         return false;
-    const bool groups = found->form.per == DTI_PER_GROUP && grouped.length < grouped.columns;
+    const bool groups = found->form.is->per == DTI_PER_GROUP && grouped.length < grouped.columns;
     *ret = (struct dti_config_form){
         .format = is_int8(&grouped) ? "int-quantized" : "pack-quantized",
         .strategy = grouped.one ? "tensor"

@@ -41,7 +41,7 @@ static const struct dti_mlx_mode *mode_of(enum dti_block id)
 static const struct dti_mlx_mode *new_mode(const struct dti_transcode_target *target,
                                            const struct dti_dequant_found *found)
 {
-    const struct dti_block_format *const block = found->how.block;
+    const struct dti_block_format *const block = found->how.is->block;
     if (block && block->id == DTI_BLOCK_MXFP4 && target->takes == DTI_TAKES_FOR_NVFP4)
         return mode_of(DTI_BLOCK_NVFP4);
     return block ? mode_of(block->id) : NULL;
@@ -125,16 +125,16 @@ static enum dti_status plan_blocks(const struct dti_transcode_target *target, st
         return dti_transcode_refuse(
             found, reterr,
             "it is %s of %s, and mlx has mxfp4, mxfp8, nvfp4 and affine integers in groups",
-            found->form.dtype, found->form.layout);
+            found->form.is->dtype, found->form.is->layout);
     if (!dti_transcode_has_blocks(found))
         return dti_transcode_refuse(found, reterr,
                                     "its blocks of %s are filled up, or not along the last axis, "
                                     "and mlx has whole ones along rows",
-                                    found->form.dtype);
+                                    found->form.is->dtype);
     add_parts(mode, found, ret);
-    if (mode->block != found->how.block->id)
+    if (mode->block != found->how.is->block->id)
         return add_nvfp4(pool, found, ret, reterr);
-    ret->blocks = ret->lossless = found->how.scale_count;
+    ret->blocks = ret->lossless = found->how.is->scale_count;
     if (!dti_transcode_set_codes(pool, found, &ret->part[0]) ||
         !dti_transcode_set_scales(pool, found, &ret->part[1]))
         return dti_no_memory(reterr);
