@@ -196,6 +196,13 @@ struct dti_rewrite {
     size_t tensor_count;
     struct dti_rewrite_tensor *tensors;
     struct dti_rewrite_part *parts; /* of all tensors */
+    /* The tensors of the new files, with the texts and shapes that are no tensor's own: kept while
+     * the heads of the files may wait. */
+    struct dti_rewrite_list {
+        struct dti_new_tensor *tensors;
+        uint64_t *shapes;
+        struct dti_buffer names;
+    } list;
     struct dti_rewrite_outcome *outcomes;
     /* Shards with tensors, then the index if any; or one file; for npy OUT.npy is last. */
     struct dti_new_files files;
