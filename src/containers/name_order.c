@@ -198,9 +198,38 @@ size_t dti_name_order_repeated(const struct dti_name_order *order)
     return found;
 }
 
+/* A table of indices, each plus 1, below half a hash. False: crafted names that collide took too
+ * many steps, there are too many names, or memory ran out. */
+static bool look_for_repeated(const void *items, size_t count, struct dti_named named,
+                              size_t *ret_index)
+{
+    enum { STEPS = 16 };
+    size_t size = 16, steps = STEPS * (count + 16);
+    while (size < count + count / 2)
+        size *= 2;
+    uint64_t *const table = count < UINT32_MAX / 2 ? dti_calloc(size, sizeof *table) : NULL;
+    *ret_index = SIZE_MAX;
+    for (size_t i = 0; table && i < count && steps > 0 && *ret_index == SIZE_MAX; i++) {
+        const struct dti_name_row row = dti_name_of(items, i, named);
+        const uint64_t hash = hash_of(row.name, row.length), high = hash >> 32 << 32;
+        size_t at = (size_t)hash & (size - 1);
+        for (; table[at] != 0 && steps > 0; at = (at + 1) & (size - 1), steps--) {
+            const uint64_t entry = table[at];
+            const struct dti_name_row other = dti_name_of(items, (uint32_t)entry - 1, named);
+            if (high == entry >> 32 << 32 && compare_names(&row, &other) == 0)
+                *ret_index = i;
+        }
+        table[at] = high | (i + 1);
+    }
+    dti_free(table);
+    return table && steps > 0;
+}
+
 bool dti_names_repeated(const void *items, size_t count, struct dti_named named, size_t *ret_index)
 {
     struct dti_name_order order;
+    if (look_for_repeated(items, count, named, ret_index))
+        return true;
     if (!dti_name_order_of(&order, items, count, named))
         return false;
     *ret_index = dti_name_order_repeated(&order);

@@ -61,7 +61,7 @@ enum dti_status dti_dequant_ggml(struct dti_file_dequant *dequant, size_t at,
     struct dti_container *const container = dequant->container;
     const struct dti_tensor *const tensor = &container->tensors[at];
     struct dti_dequant_tensor *const how = &ret->how;
-    ret->shown = *tensor;
+    *ret->shown = *tensor;
     *ret->form.is = (struct dti_form_traits){.dtype = tensor->gguf->word,
                                              .layout = dti_layout_gguf.name,
                                              .per = DTI_PER_GROUP,

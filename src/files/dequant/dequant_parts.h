@@ -33,7 +33,7 @@ struct dti_dequant_shared {
 /* A quantized tensor that was found. */
 struct dti_dequant_found {
     struct dti_dequant_shared *shared; /* how.is, form.is */
-    struct dti_tensor shown;           /* as the view shows it */
+    struct dti_tensor *shown;          /* as the view shows it: in view.tensors */
     struct dti_dequant_form form;
     struct dti_dequant_tensor how;
     bool symmetric; /* all zero points are in the middle; set once it is planned to become integers
@@ -95,8 +95,9 @@ struct dti_file_dequant {
     struct dti_pool pool;
     struct dti_container view;         /* never pass it to dti_container_free() */
     struct dti_dequant_entry *entries; /* the tensors of the view */
-    size_t found_count;
-    bool any_found;                                       /* found by names */
+    size_t found_count, settled; /* settled: the first tensors of the view.tensors are those of as
+                                  * many found ones, until all have their place */
+    bool any_found;              /* found by names */
     const struct dti_dequant_tensor *last;                /* the last one prepared, or NULL */
     struct dti_block_parts *block_parts[DTI_BLOCK_COUNT]; /* created on first use */
     struct dti_plan *plans[DTI_DEQUANT_PLANS_MAX];        /* from scale dtypes to fp32 */

@@ -333,9 +333,9 @@ static enum dti_status check_tensor_scale(struct whole *whole, size_t at, struct
     if (!found || found->form.is->tensor_scale || !found->how.is->block ||
         found->how.is->block->family != DTI_BLOCKS_NV ||
         !(layout = dti_layout_called(found->form.is->layout)) || !layout->tensor_scales ||
-        is_named(whole, found->shown.name, found->shown.name_length))
+        is_named(whole, found->shown->name, found->shown->name_length))
         return DTI_OK;
-    const bool packed = codes->name_length > found->shown.name_length;
+    const bool packed = codes->name_length > found->shown->name_length;
     if (dti_dequant_statement(whole->dequant, codes, &module) == DTI_MODULE_QUANTIZED)
         (void)snprintf(why, sizeof why, "%s says that its module is quantized",
                        whole->dequant->config.file);

@@ -500,7 +500,7 @@ static enum dti_status refuse_fast(struct dti_file_dequant *dequant,
 /* Checks for writing. */
 static enum dti_status check_matrix(const struct dti_grouped *grouped, struct dti_error *reterr)
 {
-    if (grouped->found->shown.rank != 2)
+    if (grouped->found->shown->rank != 2)
         return dti_transcode_refuse(grouped->found, reterr,
                                     "it is a stack of matrices; %s has single ones",
                                     grouped->target);
@@ -604,7 +604,7 @@ static struct words_scheme scheme_of(const struct dti_dequant_found *found)
         .length = grouped.length == grouped.columns ? -1 : (long long)grouped.length,
         .symmetric = found->symmetric,
         .ordered = dti_dequant_order(&found->how) != NULL,
-        .head = dti_quant_name_ends(found->shown.name, found->shown.name_length, head),
+        .head = dti_quant_name_ends(found->shown->name, found->shown->name_length, head),
     };
 }
 

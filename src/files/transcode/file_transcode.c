@@ -143,9 +143,9 @@ static enum dti_status add_part(struct dti_file_transcode *transcode, size_t ori
     char *const name = dti_pool_alloc(&transcode->pool, stem + more + 1);
     if (!shape || !name || !keep_source(&transcode->pool, part, entry))
         return dti_no_memory(reterr);
-    memcpy(name, found->shown.name, stem);
+    memcpy(name, found->shown->name, stem);
     memcpy(name + stem, part->suffix, more + 1);
-    *tensor = found->shown;
+    *tensor = *found->shown;
     tensor->name = name;
     tensor->name_length = stem + more;
     tensor->format = dti_format_get(part->numbers ? DTI_FP32 : part->dtype);
@@ -185,13 +185,13 @@ static enum dti_status tell(struct dti_file_transcode *transcode,
                             const struct dti_dequant_found *found,
                             const struct dti_transcoded *plan, struct dti_error *reterr)
 {
-    const size_t key = sizeof DTI_QUANT_KEY - 1, length = key + found->shown.name_length;
+    const size_t key = sizeof DTI_QUANT_KEY - 1, length = key + found->shown->name_length;
     char *const name = dti_pool_alloc(&transcode->pool, length + 1);
     char *const value = dti_pool_text(&transcode->pool, plan->entry, strlen(plan->entry));
     if (!name || !value)
         return dti_no_memory(reterr);
     memcpy(name, DTI_QUANT_KEY, key);
-    memcpy(name + key, found->shown.name, found->shown.name_length + 1);
+    memcpy(name + key, found->shown->name, found->shown->name_length + 1);
     transcode->view.metadata[transcode->view.metadata_count++] =
         (struct dti_metadata){.key = name,
                               .key_length = length,
@@ -234,7 +234,7 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
     const struct dti_transcode_target *target = NULL;
     struct dti_transcoded plan = {.count = 0};
     const struct dti_type_rule *const rule =
-        dti_type_rule_of(transcode->request.types, transcode->request.type_count, &found->shown);
+        dti_type_rule_of(transcode->request.types, transcode->request.type_count, found->shown);
     found->narrow = transcode->request.narrow ? transcode->request.scale : DTI_NONE;
     found->type = rule ? rule->type : NULL;
     enum dti_status status = find_target(transcode, found, &target, reterr);

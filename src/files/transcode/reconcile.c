@@ -137,7 +137,7 @@ static enum dti_status look_at_inputs(struct dti_file_transcode *transcode,
 /* Whether a list of patterns matches a tensor or one of its parts. */
 static bool names(const char *list, const struct dti_dequant_found *found)
 {
-    bool fits = list && dti_tensor_fits(list, &found->shown);
+    bool fits = list && dti_tensor_fits(list, found->shown);
     for (size_t i = 0; list && i < DTI_PART_COUNT && !fits; i++)
         fits =
             dti_form_part(&found->form, i) && dti_tensor_fits(list, dti_form_part(&found->form, i));
@@ -166,8 +166,8 @@ static enum dti_status choose(const struct dti_file_transcode *transcode,
         return DTI_OK;
     return dti_fail(reterr, DTI_USAGE,
                     "%s is fused with %s, which the patterns leave as it is; choose both or none",
-                    DTI_QUOTED(in->shown.name, in->shown.name_length),
-                    DTI_QUOTED(out->shown.name, out->shown.name_length));
+                    DTI_QUOTED(in->shown->name, in->shown->name_length),
+                    DTI_QUOTED(out->shown->name, out->shown->name_length));
 }
 
 /* Lets one tensor's bytes be those of another, whose number it shares. */

@@ -200,9 +200,9 @@ bool dti_transcode_has_blocks(const struct dti_dequant_found *found)
     const struct dti_dequant_tensor *const how = &found->how;
     const struct dti_block_format *const block = how->is->block;
     if (!block || how->is->gguf || how->nested || how->is->spread || how->is->factor != 1 ||
-        found->form.is->flat || found->shown.rank == 0)
+        found->form.is->flat || found->shown->rank == 0)
         return false;
-    const unsigned axis = found->shown.rank - 1;
+    const unsigned axis = found->shown->rank - 1;
     const uint64_t bytes = dti_dequant_part_tensor(&how->codes)->bytes;
     const bool packed = how->is->bits < 8 && how->is->order != DTI_BLOCK_BYTES;
     return found->form.is->axis == axis && (packed || how->is->bits == 8) &&
@@ -214,9 +214,9 @@ bool dti_transcode_has_blocks(const struct dti_dequant_found *found)
 void dti_transcode_set_shape(const struct dti_dequant_found *found, uint64_t divisor,
                              struct dti_transcode_part *part)
 {
-    part->rank = found->shown.rank;
+    part->rank = found->shown->rank;
     if (part->rank > 0)
-        memcpy(part->shape, found->shown.shape, part->rank * sizeof *part->shape);
+        memcpy(part->shape, found->shown->shape, part->rank * sizeof *part->shape);
     if (part->rank > 0)
         part->shape[part->rank - 1] /= divisor;
 }
@@ -232,7 +232,7 @@ struct dti_transcode_part *dti_transcode_add(struct dti_transcoded *ret, const c
 void dti_transcode_begin(const struct dti_dequant_found *found, struct dti_transcoded *ret)
 {
     memset(ret, 0, sizeof *ret);
-    ret->stem_length = found->shown.name_length;
+    ret->stem_length = found->shown->name_length;
 }
 
 enum dti_status dti_transcode_add_number(struct dti_pool *pool, float number, const char *suffix,
@@ -248,7 +248,7 @@ enum dti_status dti_transcode_add_number(struct dti_pool *pool, float number, co
 bool dti_transcode_is_module(const struct dti_dequant_found *found)
 {
     return found->how.is->matrix == 0 &&
-           dti_quant_name_ends(found->shown.name, found->shown.name_length, ".weight");
+           dti_quant_name_ends(found->shown->name, found->shown->name_length, ".weight");
 }
 
 enum dti_status dti_transcode_require_lossless(bool required, const struct dti_dequant_found *found,

@@ -129,7 +129,7 @@ static enum dti_status add_mark(struct dti_pool *pool, const struct dti_dequant_
         dti_transcode_add(ret, DTI_QUANT_MARK_SUFFIX, DTI_UINT8);
     const size_t length = strlen(ret->mark);
     const char *const text = dti_pool_text(pool, ret->mark, length);
-    part->less = found->shown.name_length - dti_quant_mark_stem(found->shown.name_length);
+    part->less = found->shown->name_length - dti_quant_mark_stem(found->shown->name_length);
     part->rank = 1;
     part->shape[0] = length;
     return text && dti_transcode_set_units(pool, part,
@@ -146,7 +146,7 @@ static enum dti_status add_tiled(struct dti_pool *pool, const struct dti_dequant
                                  const struct scale_rows *scales_of, struct dti_transcoded *ret,
                                  struct dti_error *reterr)
 {
-    const struct dti_tensor *const shown = &found->shown;
+    const struct dti_tensor *const shown = found->shown;
     const struct dti_quant_stored stored = {.row = row,
                                             .per = DTI_PER_GROUP,
                                             .group = row->block->length,
@@ -192,7 +192,7 @@ static enum dti_status add_blocks(struct dti_pool *pool, struct dti_dequant_foun
         (struct filled_codes){.how = how,
                               .bytes = dti_dequant_part_tensor(&how->codes)->bytes,
                               .swapped = how->is->bits < 8 && how->is->order != DTI_BLOCK_HIGH};
-    const uint64_t columns = found->shown.shape[found->shown.rank - 1] / how->is->block->length;
+    const uint64_t columns = found->shown->shape[found->shown->rank - 1] / how->is->block->length;
     const struct scale_rows scales = {dti_transcode_fill_scales, how,
                                       columns > 0 ? how->is->scale_count / columns : 0, columns};
     const struct dti_transcode_units units = {fill_codes, codes, UNIT};
@@ -235,7 +235,7 @@ static enum dti_status add_nvfp4(struct dti_pool *pool, struct dti_dequant_found
     if (status != DTI_OK)
         return status;
     *codes = (struct swapped_codes){.plan = plan, .blocks = plan->blocks};
-    const uint64_t columns = found->shown.shape[found->shown.rank - 1] / DTI_NV_LENGTH;
+    const uint64_t columns = found->shown->shape[found->shown->rank - 1] / DTI_NV_LENGTH;
     const struct scale_rows scales = {dti_nvfp4_fill_scales, plan,
                                       columns > 0 ? plan->blocks / columns : 0, columns};
     const struct dti_transcode_units units = {fill_nvfp4, codes, UNIT};
@@ -263,11 +263,11 @@ static bool has_place(const struct dti_dequant_found *found, struct dti_transcod
     scales->rank = 0;
     if (sharing == DTI_SHARED_BY_TENSOR)
         return true;
-    if (!integers || found->shown.rank != 2)
+    if (!integers || found->shown->rank != 2)
         return false;
     scales->rank = 2;
     if (sharing == DTI_SHARED_BY_ROW) {
-        scales->shape[0] = found->shown.shape[0];
+        scales->shape[0] = found->shown->shape[0];
         scales->shape[1] = 1;
         return true;
     }
@@ -329,7 +329,7 @@ static enum dti_status plan_comfy(const struct dti_transcode_target *target, str
                                   struct dti_dequant_found *found, struct dti_transcoded *ret,
                                   struct dti_error *reterr)
 {
-    const struct dti_tensor *const shown = &found->shown;
+    const struct dti_tensor *const shown = found->shown;
     const struct dti_block_format *const block = found->how.is->block;
     const enum dti_dtype code = found->how.is->affine.code.id;
     dti_transcode_begin(found, ret);

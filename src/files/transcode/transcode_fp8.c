@@ -22,7 +22,7 @@ bool dti_transcode_is_plain(const struct dti_dequant_found *found, enum dti_dtyp
            how->is->arrangement == DTI_CODES_ALONG && !how->is->divisors && !how->nested &&
            !how->is->tiled && how->is->factor == 1 && how->tensor_scale == 1 &&
            how->is->zero_form == DTI_ZERO_NONE && how->is->zero_offset == 0 && how->is->flip == 0 &&
-           !how->biases.container && found->shown.rank > 0 &&
+           !how->biases.container && found->shown->rank > 0 &&
            dti_dequant_part_tensor(&how->codes)->bytes == how->is->elements;
 }
 
@@ -35,7 +35,7 @@ enum dti_transcode_sharing dti_transcode_sharing(const struct dti_dequant_found 
 {
     const struct dti_dequant_form *const form = &found->form;
     const struct dti_tensor *const scales = dti_dequant_part_tensor(&found->how.scales);
-    const unsigned rank = found->shown.rank;
+    const unsigned rank = found->shown->rank;
     if (form->is->per == DTI_PER_TENSOR && rank >= 2 && scales->rank == rank &&
         strcmp(form->is->layout, "scale_inv") == 0)
         return DTI_SHARED_BY_RECTANGLE; /* a single one */
@@ -45,7 +45,7 @@ enum dti_transcode_sharing dti_transcode_sharing(const struct dti_dequant_found 
         return form->is->axis == 0 && rank == 2 ? DTI_SHARED_BY_ROW : DTI_SHARED_OTHERWISE;
     if (form->is->group[0] > 0)
         return DTI_SHARED_BY_RECTANGLE;
-    return form->is->axis + 1 == rank && form->is->group[1] == found->shown.shape[rank - 1]
+    return form->is->axis + 1 == rank && form->is->group[1] == found->shown->shape[rank - 1]
                ? DTI_SHARED_BY_ROW
                : DTI_SHARED_OTHERWISE;
 }
@@ -154,7 +154,7 @@ static enum dti_status plan_deepseek(const struct dti_transcode_target *target,
                                      struct dti_pool *pool, struct dti_dequant_found *found,
                                      struct dti_transcoded *ret, struct dti_error *reterr)
 {
-    const unsigned rank = found->shown.rank;
+    const unsigned rank = found->shown->rank;
     dti_transcode_begin(found, ret);
     if (!dti_transcode_is_fp8(found) || rank < 2)
         return dti_transcode_refuse(found, reterr,

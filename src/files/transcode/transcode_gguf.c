@@ -38,7 +38,7 @@ enum dti_status dti_gguf_begin(const struct dti_dequant_found *found,
                                struct dti_error *reterr)
 {
     static const char weight[] = ".weight";
-    const struct dti_tensor *const shown = &found->shown;
+    const struct dti_tensor *const shown = found->shown;
     dti_transcode_begin(found, ret);
     const bool module = dti_quant_name_ends(shown->name, shown->name_length, weight);
     if (module)
@@ -166,7 +166,7 @@ static enum dti_status check_scales(struct dti_dequant_found *found, bool nv,
 static bool is_transposed(const struct dti_dequant_found *found)
 {
     return found->how.is->matrix > 0 && found->how.is->block->id == DTI_BLOCK_MXFP4 &&
-           found->shown.rank == 3 && strcmp(found->form.is->layout, "gpt-oss") == 0;
+           found->shown->rank == 3 && strcmp(found->form.is->layout, "gpt-oss") == 0;
 }
 
 static enum dti_status add_mxfp4(struct dti_pool *pool, struct dti_dequant_found *found,
@@ -174,12 +174,14 @@ static enum dti_status add_mxfp4(struct dti_pool *pool, struct dti_dequant_found
 {
     const struct dti_gguf_type *const type = dti_gguf_type_of(DTI_GGUF_MXFP4);
     struct dti_dequant_found turned = *found;
+    struct dti_tensor shown = *found->shown;
     uint64_t shape[3];
     if (is_transposed(found)) {
-        shape[0] = found->shown.shape[0];
-        shape[1] = found->shown.shape[2];
-        shape[2] = found->shown.shape[1];
-        turned.shown.shape = shape;
+        shape[0] = found->shown->shape[0];
+        shape[1] = found->shown->shape[2];
+        shape[2] = found->shown->shape[1];
+        shown.shape = shape;
+        turned.shown = &shown;
     }
     enum dti_status status = dti_gguf_begin(&turned, type, ret, reterr);
     if (status == DTI_OK)

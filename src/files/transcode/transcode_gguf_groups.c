@@ -444,7 +444,7 @@ static enum dti_status add_integers(struct dti_pool *pool, struct dti_dequant_fo
     status = set_sources(pool, groups, reterr);
     struct groups_look look = {grouped, groups, grouped->length / LENGTH, ret};
     if (grouped->one)
-        look.blocks = found->shown.elements / LENGTH;
+        look.blocks = found->shown->elements / LENGTH;
     if (status == DTI_OK)
         status = look_at_all(&look, reterr);
     const size_t scratch =

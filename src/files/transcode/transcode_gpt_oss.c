@@ -93,7 +93,7 @@ static enum dti_status read_scales(void *context, void *buffer, size_t size, uin
 static bool is_stack(const struct dti_dequant_found *found)
 {
     const struct dti_dequant_tensor *const how = &found->how;
-    const struct dti_tensor *const shown = &found->shown;
+    const struct dti_tensor *const shown = found->shown;
     return shown->rank == 3 && how->is->matrix == 0 && !how->is->tiled && !how->is->spread &&
            !found->form.is->flat && found->form.is->per == DTI_PER_GROUP &&
            found->form.is->axis == 1 && found->form.is->group[1] == LENGTH &&
@@ -116,9 +116,9 @@ static enum dti_status read_parts(struct dti_pool *pool, struct dti_dequant_foun
     *part = (struct oss_part){.how = how,
                               .turned = *how,
                               .turned_is = *how->is,
-                              .height = found->shown.shape[1],
-                              .columns = found->shown.shape[2],
-                              .groups = found->shown.shape[1] / LENGTH};
+                              .height = found->shown->shape[1],
+                              .columns = found->shown->shape[2],
+                              .groups = found->shown->shape[1] / LENGTH};
     part->turned.is = &part->turned_is;
     part->turned_is.matrix = part->height;
     ret->part[0].source = (struct dti_batch_source){
@@ -134,7 +134,7 @@ static enum dti_status plan(const struct dti_transcode_target *target, struct dt
 {
     (void)target;
     const struct dti_dequant_tensor *const how = &found->how;
-    const uint64_t *const shape = found->shown.shape;
+    const uint64_t *const shape = found->shown->shape;
     const bool same = how->is->matrix > 0 && strcmp(found->form.is->layout, "gpt-oss") == 0;
     if (!how->is->block || how->is->block->id != DTI_BLOCK_MXFP4 || (!same && !is_stack(found)))
         return dti_transcode_refuse(
@@ -165,7 +165,7 @@ static void config(const struct dti_transcode_target *target,
 {
     (void)target;
     for (size_t i = 0; i < count; i++) {
-        const struct dti_tensor *const shown = &all[i]->shown;
+        const struct dti_tensor *const shown = all[i]->shown;
         if (!dti_quant_name_ends(shown->name, shown->name_length, ".experts.gate_up_proj") &&
             !dti_quant_name_ends(shown->name, shown->name_length, ".experts.down_proj"))
             *ret_why = "its loaders have such blocks of the experts' gate_up_proj and down_proj";

@@ -59,7 +59,7 @@ static enum dti_status find_groups(struct dti_grouped *grouped, struct dti_error
     const struct dti_dequant_form *const form = &grouped->found->form;
     const struct dti_dequant_tensor *const how = grouped->how;
     const struct dti_scale_map *const map = &how->is->map;
-    const unsigned rank = grouped->found->shown.rank;
+    const unsigned rank = grouped->found->shown->rank;
     bool fits = true;
     grouped->length = grouped->columns;
     grouped->groups = 1;
@@ -128,7 +128,7 @@ static bool turn(struct dti_grouped *grouped, struct dti_pool *pool)
 enum dti_status dti_grouped_facts(struct dti_grouped *ret, const struct dti_dequant_found *found,
                                   const char *target, struct dti_error *reterr)
 {
-    const struct dti_tensor *const shown = &found->shown;
+    const struct dti_tensor *const shown = found->shown;
     const struct dti_dequant_tensor *const how = &found->how;
     memset(ret, 0, sizeof *ret);
     ret->target = target;
@@ -309,7 +309,7 @@ struct dti_transcode_part *dti_grouped_add(struct dti_transcoded *ret,
                                            const struct dti_grouped *grouped, const char *suffix,
                                            enum dti_dtype dtype, uint64_t rows, uint64_t columns)
 {
-    const struct dti_tensor *const shown = &grouped->found->shown;
+    const struct dti_tensor *const shown = grouped->found->shown;
     struct dti_transcode_part *const part = &ret->part[ret->count++];
     memset(part, 0, sizeof *part);
     part->suffix = suffix;
@@ -349,7 +349,7 @@ static enum dti_status set_module(const struct dti_grouped *grouped, struct dti_
                                   struct dti_error *reterr)
 {
     static const char weight[] = ".weight";
-    const struct dti_tensor *const shown = &grouped->found->shown;
+    const struct dti_tensor *const shown = grouped->found->shown;
     if (!dti_quant_name_ends(shown->name, shown->name_length, weight))
         return dti_transcode_refuse(grouped->found, reterr,
                                     "its name does not end in '%s', for which %s has other endings",

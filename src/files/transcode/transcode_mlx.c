@@ -53,7 +53,7 @@ static enum dti_status add_global_scale(struct dti_pool *pool, struct dti_dequan
                                         struct dti_error *reterr)
 {
     const float global = (float)(scale * DTI_MLX_LARGEST);
-    const unsigned rank = found->shown.rank;
+    const unsigned rank = found->shown->rank;
     if (!isnormal(global))
         return dti_transcode_refuse(found, reterr,
                                     "its tensor scale times %d is not a normal number in fp32",
@@ -65,7 +65,7 @@ static enum dti_status add_global_scale(struct dti_pool *pool, struct dti_dequan
     if (rank > 2) { /* a stack: the same scale for each matrix */
         struct dti_transcode_part *const part = &ret->part[ret->count - 1];
         part->rank = rank - 2;
-        memcpy(part->shape, found->shown.shape, part->rank * sizeof *part->shape);
+        memcpy(part->shape, found->shown->shape, part->rank * sizeof *part->shape);
     }
     return status;
 }
@@ -118,7 +118,7 @@ static enum dti_status plan_blocks(const struct dti_transcode_target *target, st
                                    struct dti_error *reterr)
 {
     const struct dti_mlx_mode *const mode = new_mode(target, found);
-    if (!dti_transcode_is_module(found) || found->shown.rank < 2)
+    if (!dti_transcode_is_module(found) || found->shown->rank < 2)
         return dti_transcode_refuse(found, reterr,
                                     "mlx has matrices only, whose names end in '.weight'");
     if (!mode)
@@ -175,7 +175,7 @@ void dti_mlx_config(const struct dti_transcode_target *target,
     (void)ret_why;
     put_scheme(ret, &usual, "");
     for (size_t i = 1; i < count; i++) {
-        const struct dti_tensor *const shown = &all[i]->shown;
+        const struct dti_tensor *const shown = all[i]->shown;
         const struct scheme own = scheme_of(target, all[i]);
         if (own.bits == usual.bits && own.group == usual.group && strcmp(own.mode, usual.mode) == 0)
             continue;
