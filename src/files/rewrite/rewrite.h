@@ -172,16 +172,16 @@ struct dti_quantize_form {
 };
 
 struct dti_rewrite_tensor {
-    size_t source; /* index in the container */
+    uint32_t source; /* index in the container */
     enum dti_fate fate;
-    const struct dti_quantize_form *by; /* quantized; else NULL */
-    unsigned axis;                      /* of quantization */
-    const struct dti_plan *plan;        /* NULL: its bytes are copied, or it is quantized */
-    const struct dti_quant_plan *quant; /* quantized with this plan, along the axis */
-    const struct dti_gguf_type *type;   /* encoded as blocks of this type, one tensor; else NULL */
-    const struct dti_format *format;    /* of the output, if one tensor; NULL: quantized */
-    struct dti_layout layout;           /* likewise */
+    unsigned axis;  /* of quantization */
     unsigned parts; /* a set of 1 << enum dti_quant_part; for a single tensor: the first one */
+    const struct dti_quantize_form *by;  /* quantized; else NULL */
+    const struct dti_plan *plan;         /* NULL: its bytes are copied, or it is quantized */
+    const struct dti_quant_plan *quant;  /* quantized with this plan, along the axis */
+    const struct dti_gguf_type *type;    /* encoded as blocks of this type, one tensor; else NULL */
+    const struct dti_format *format;     /* of the output, if one tensor; NULL: quantized */
+    struct dti_layout layout;            /* likewise */
     struct dti_rewrite_part *part;       /* of that set, in order */
     uint64_t bytes;                      /* of all its parts */
     struct dti_rewrite_outcome *outcome; /* zeros, shared, if nothing is counted */

@@ -112,21 +112,53 @@ static uint64_t set_blocks(struct dti_tensor *tensor, const struct dti_gguf_type
     return tensor->bytes;
 }
 
-/* Keeps where the bytes of a part come from, unless they are numbers; false: out of memory. */
-static bool keep_source(struct dti_pool *pool, const struct dti_transcode_part *part,
-                        struct dti_transcode_entry *entry)
+/* The same tensor as one of a found tensor's parts, or a copy; NULL: out of memory. */
+static const struct dti_dequant_part *keep_part(struct dti_pool *pool,
+                                                const struct dti_dequant_found *found,
+                                                const struct dti_dequant_part *part)
 {
-    struct dti_dequant_part *const copied =
-        part->copied.container ? dti_pool_alloc(pool, sizeof *copied) : NULL;
+    const struct dti_dequant_part *const own[] = {&found->how.codes, &found->how.scales};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        if (own[i]->container == part->container && own[i]->tensor == part->tensor)
+            return own[i];
+    }
+    struct dti_dequant_part *const copy = dti_pool_alloc(pool, sizeof *copy);
+    if (copy)
+        *copy = *part;
+    return copy;
+}
+
+/* Keeps where the bytes of a part come from, unless they are numbers; false: out of memory. */
+static bool keep_source(struct dti_pool *pool, const struct dti_dequant_found *found,
+                        const struct dti_transcode_part *part, struct dti_transcode_entry *entry)
+{
     struct dti_batch_source *const source =
         part->copied.container || part->numbers ? NULL : dti_pool_alloc(pool, sizeof *source);
-    if (copied)
-        *copied = part->copied;
     if (source)
         *source = part->source;
-    entry->copied = copied;
+    entry->copied = part->copied.container ? keep_part(pool, found, &part->copied) : NULL;
     entry->source = source;
-    return copied || source || part->numbers;
+    return entry->copied || source || part->numbers;
+}
+
+/* A part's shape: that of the numbers or of a tensor added before, or a copy; NULL: out of
+ * memory. */
+static const uint64_t *keep_shape(struct dti_file_transcode *transcode,
+                                  const struct dti_tensor *shown,
+                                  const struct dti_transcode_part *part)
+{
+    enum { LOOK_BACK = 2 * DTI_TRANSCODE_PARTS };
+    const size_t bytes = part->rank * sizeof *part->shape;
+    const struct dti_tensor *const end = &transcode->view.tensors[transcode->view.tensor_count - 1];
+    for (size_t i = 0; i <= LOOK_BACK && i < transcode->view.tensor_count && bytes > 0; i++) {
+        const struct dti_tensor *const other = i == 0 ? shown : end - i;
+        if (other->rank == part->rank && memcmp(other->shape, part->shape, bytes) == 0)
+            return other->shape;
+    }
+    uint64_t *const copy = dti_pool_array(&transcode->pool, (size_t)part->rank + 1, sizeof *copy);
+    if (copy)
+        memcpy(copy, part->shape, bytes);
+    return copy;
 }
 
 /* Adds a tensor of the view for a part, and its source. */
@@ -139,9 +171,9 @@ static enum dti_status add_part(struct dti_file_transcode *transcode, size_t ori
     const size_t at = transcode->view.tensor_count++;
     struct dti_tensor *const tensor = &transcode->view.tensors[at];
     struct dti_transcode_entry *const entry = &transcode->entries[at];
-    uint64_t *const shape = dti_pool_array(&transcode->pool, (size_t)part->rank + 1, sizeof *shape);
+    const uint64_t *const shape = keep_shape(transcode, found->shown, part);
     char *const name = dti_pool_alloc(&transcode->pool, stem + more + 1);
-    if (!shape || !name || !keep_source(&transcode->pool, part, entry))
+    if (!shape || !name || !keep_source(&transcode->pool, found, part, entry))
         return dti_no_memory(reterr);
     memcpy(name, found->shown->name, stem);
     memcpy(name + stem, part->suffix, more + 1);
@@ -156,10 +188,8 @@ static enum dti_status add_part(struct dti_file_transcode *transcode, size_t ori
     tensor->shape = shape;
     tensor->elements = 1;
     bool fits = true;
-    for (unsigned i = 0; i < part->rank; i++) {
-        shape[i] = part->shape[i];
+    for (unsigned i = 0; i < part->rank; i++)
         fits = fits && dti_mul_u64(tensor->elements, shape[i], &tensor->elements);
-    }
     uint64_t written = 0;
     fits =
         fits &&
