@@ -198,20 +198,33 @@ size_t dti_name_order_repeated(const struct dti_name_order *order)
     return found;
 }
 
+static uint64_t hash_at(const void *items, size_t index, struct dti_named named)
+{
+    const struct dti_name_row row = dti_name_of(items, index, named);
+    return hash_of(row.name, row.length);
+}
+
 /* A table of indices, each plus 1, below half a hash. False: crafted names that collide took too
  * many steps, there are too many names, or memory ran out. */
 static bool look_for_repeated(const void *items, size_t count, struct dti_named named,
                               size_t *ret_index)
 {
-    enum { STEPS = 16 };
+    enum { STEPS = 16, AHEAD = 16 };
+    uint64_t hashes[AHEAD];
     size_t size = 16, steps = STEPS * (count + 16);
     while (size < count + count / 2)
         size *= 2;
     uint64_t *const table = count < UINT32_MAX / 2 ? dti_calloc(size, sizeof *table) : NULL;
     *ret_index = SIZE_MAX;
+    for (size_t i = 0; table && i < count && i < AHEAD; i++)
+        hashes[i] = hash_at(items, i, named);
     for (size_t i = 0; table && i < count && steps > 0 && *ret_index == SIZE_MAX; i++) {
         const struct dti_name_row row = dti_name_of(items, i, named);
-        const uint64_t hash = hash_of(row.name, row.length), high = hash >> 32 << 32;
+        const uint64_t hash = hashes[i % AHEAD], high = hash >> 32 << 32;
+        if (i + AHEAD < count) {
+            hashes[i % AHEAD] = hash_at(items, i + AHEAD, named);
+            __builtin_prefetch(&table[hashes[i % AHEAD] & (size - 1)]);
+        }
         size_t at = (size_t)hash & (size - 1);
         for (; table[at] != 0 && steps > 0; at = (at + 1) & (size - 1), steps--) {
             const uint64_t entry = table[at];

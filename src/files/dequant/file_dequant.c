@@ -315,22 +315,20 @@ static enum dti_status look(struct dti_file_dequant *dequant, struct dti_dequant
     return status;
 }
 
-static enum dti_status make(struct dti_file_dequant *dequant, struct dti_error *reterr)
+static enum dti_status make_from(struct dti_file_dequant *dequant, struct dti_dequant_found **found,
+                                 struct dti_error *reterr)
 {
     const struct dti_container *const container = dequant->container;
     const size_t count = container->tensor_count;
-    struct dti_dequant_found **const found =
-        dti_pool_array(&dequant->pool, count + 1, sizeof *found);
     dequant->view.tensors =
         dti_pool_array(&dequant->pool, count + 1, sizeof *dequant->view.tensors);
     dequant->states = dti_pool_alloc(&dequant->pool, count + 1);
     dequant->refused = dti_pool_array(&dequant->pool, count + 1, sizeof *dequant->refused);
-    if (!found || !dequant->view.tensors || !dequant->states || !dequant->refused ||
+    if (!dequant->view.tensors || !dequant->states || !dequant->refused ||
         !dti_quant_names_init(&dequant->names, container) ||
         !dti_name_order_init(&dequant->metadata, container->metadata_count))
         return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++) {
-        found[i] = NULL;
         dequant->refused[i] = NULL;
         dequant->states[i] = DTI_DEQUANT_PLAIN;
     }
@@ -343,11 +341,23 @@ static enum dti_status make(struct dti_file_dequant *dequant, struct dti_error *
         status = fill_view(dequant, found, reterr);
     if (status == DTI_OK)
         status = dti_dequant_notes(dequant, reterr);
-    if (status == DTI_OK && dequant->request.logical)
+    if (status == DTI_OK && dequant->request.logical) {
+        dti_quant_names_free(&dequant->names); /* they take much memory */
         return DTI_OK;
+    }
     if (status == DTI_OK)
         status = fill_metadata(dequant, reterr);
     return status == DTI_OK ? fill_files(dequant, reterr) : status;
+}
+
+static enum dti_status make(struct dti_file_dequant *dequant, struct dti_error *reterr)
+{
+    struct dti_dequant_found **const found =
+        dti_calloc(dequant->container->tensor_count + 1, sizeof *found);
+    const enum dti_status status =
+        found ? make_from(dequant, found, reterr) : dti_no_memory(reterr);
+    dti_free(found);
+    return status;
 }
 
 enum dti_status dti_file_dequant_new(struct dti_file_dequant **ret, struct dti_container *container,

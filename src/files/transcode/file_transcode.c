@@ -380,6 +380,7 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
         for (; first < transcode->view.tensor_count; first++)
             stored_at[first] = numbers->stored_at[i];
     }
+    dti_quant_names_free(&transcode->dequant->names); /* they take much memory */
     return status;
 }
 
