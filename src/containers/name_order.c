@@ -204,21 +204,18 @@ static uint64_t hash_at(const void *items, size_t index, struct dti_named named)
     return hash_of(row.name, row.length);
 }
 
-/* A table of indices, each plus 1, below half a hash. False: crafted names that collide took too
- * many steps, there are too many names, or memory ran out. */
+/* The table, of a power of two, holds half a hash above an index plus 1. False: crafted names that
+ * collide take too many steps. */
 static bool look_for_repeated(const void *items, size_t count, struct dti_named named,
-                              size_t *ret_index)
+                              uint64_t *table, size_t size, size_t *ret_index)
 {
     enum { STEPS = 16, AHEAD = 16 };
     uint64_t hashes[AHEAD];
-    size_t size = 16, steps = STEPS * (count + 16);
-    while (size < count + count / 2)
-        size *= 2;
-    uint64_t *const table = count < UINT32_MAX / 2 ? dti_calloc(size, sizeof *table) : NULL;
+    size_t steps = STEPS * (count + 16);
     *ret_index = SIZE_MAX;
-    for (size_t i = 0; table && i < count && i < AHEAD; i++)
+    for (size_t i = 0; i < count && i < AHEAD; i++)
         hashes[i] = hash_at(items, i, named);
-    for (size_t i = 0; table && i < count && steps > 0 && *ret_index == SIZE_MAX; i++) {
+    for (size_t i = 0; i < count && steps > 0 && *ret_index == SIZE_MAX; i++) {
         const struct dti_name_row row = dti_name_of(items, i, named);
         const uint64_t hash = hashes[i % AHEAD], high = hash >> 32 << 32;
         if (i + AHEAD < count) {
@@ -234,15 +231,22 @@ static bool look_for_repeated(const void *items, size_t count, struct dti_named 
         }
         table[at] = high | (i + 1);
     }
-    dti_free(table);
-    return table && steps > 0;
+    return steps > 0;
 }
 
 bool dti_names_repeated(const void *items, size_t count, struct dti_named named, size_t *ret_index)
 {
     struct dti_name_order order;
-    if (look_for_repeated(items, count, named, ret_index))
-        return true;
+    size_t size = 16;
+    while (size < count + count / 2)
+        size *= 2;
+    if (count < UINT32_MAX / 2) {
+        uint64_t *const table = dti_calloc(size, sizeof *table);
+        const bool known = table && look_for_repeated(items, count, named, table, size, ret_index);
+        dti_free(table);
+        if (known || !table)
+            return known;
+    }
     if (!dti_name_order_of(&order, items, count, named))
         return false;
     *ret_index = dti_name_order_repeated(&order);

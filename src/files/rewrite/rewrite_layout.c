@@ -352,7 +352,7 @@ static void add_scale(const struct dti_rewrite *rewrite, size_t at, struct new_t
         .format = dti_format_get(DTI_FP32),
         .rank = 1,
         .shape = shape,
-        .source = at * DTI_PART_COUNT + DTI_PART_TENSOR_SCALE,
+        .source = (uint32_t)(at * DTI_PART_COUNT + DTI_PART_TENSOR_SCALE),
     };
     dti_buffer_append(list->names, source->name, stem);
     dti_buffer_append(list->names, DTI_GGUF_SCALE, sizeof DTI_GGUF_SCALE);
@@ -371,7 +371,7 @@ static void add_tensor(const struct dti_rewrite *rewrite, size_t at, struct new_
         .rank = source->rank,
         .shape = source->shape,
         .fortran = dti_rewrite_is_fortran(rewrite, source),
-        .source = at * DTI_PART_COUNT,
+        .source = (uint32_t)(at * DTI_PART_COUNT),
     };
     if (part_count(tensor) > 1)
         add_scale(rewrite, at, list);
@@ -426,7 +426,7 @@ static enum dti_status add_parts(const struct dti_rewrite *rewrite, size_t at,
             .format = format,
             .rank = parts[i].rank,
             .shape = keep_shape(list, i, &parts[i], source),
-            .source = at * DTI_PART_COUNT + i,
+            .source = (uint32_t)(at * DTI_PART_COUNT + i),
         };
         if (!dti_container_stores(rewrite->request.kind, format, &tensor->layout))
             return dti_fail(reterr, DTI_WRONG_KIND, "%s files have no name for %s",
@@ -625,10 +625,10 @@ static void reorder(struct dti_rewrite *rewrite, struct new_tensor_list *list)
     list->count = codes;
     for (size_t first = 0; first < list->count; first++) {
         const struct dti_rewrite_tensor held = rewrite->tensors[first];
-        for (size_t at = first, from; list->tensors[at].source != SIZE_MAX; at = from) {
+        for (size_t at = first, from; list->tensors[at].source != UINT32_MAX; at = from) {
             from = list->tensors[at].source / DTI_PART_COUNT;
             rewrite->tensors[at] = from == first ? held : rewrite->tensors[from];
-            list->tensors[at].source = SIZE_MAX; /* done */
+            list->tensors[at].source = UINT32_MAX; /* done */
         }
     }
 }

@@ -202,7 +202,7 @@ static enum dti_status add_part(struct dti_file_transcode *transcode, size_t ori
         return dti_transcode_refuse(found, reterr, "its parts would exceed 2^64 bytes");
     if (part->copied.container && dti_dequant_part_tensor(&part->copied)->bytes != tensor->bytes)
         return dti_fail(reterr, DTI_BUG, "a part has other bytes than it is copied from");
-    entry->origin = origin;
+    entry->origin = (uint32_t)origin;
     entry->mark =
         part->less > 0 ? dti_pool_text(&transcode->pool, plan->mark, strlen(plan->mark)) : NULL;
     if (part->less > 0 && !entry->mark)
@@ -319,7 +319,8 @@ static enum dti_status add_plain(struct dti_file_transcode *transcode, size_t or
     const enum dti_dtype to = rule ? rule->type->dtype : DTI_NONE;
     char place[DTI_TENSOR_PLACE];
     transcode->view.tensors[at] = *tensor;
-    transcode->entries[at] = (struct dti_transcode_entry){.origin = origin, .cast = DTI_NONE};
+    transcode->entries[at] =
+        (struct dti_transcode_entry){.origin = (uint32_t)origin, .cast = DTI_NONE};
     if (to == DTI_NONE || !tensor->format || !dti_format_is_float(tensor->format) ||
         tensor->format->id == to)
         return DTI_OK;
@@ -411,6 +412,9 @@ enum dti_status dti_file_transcode_new(struct dti_file_transcode **ret,
     transcode->request = *request;
     transcode->dequant = dequant;
     enum dti_status status = check_input(transcode, reterr);
+    if (status == DTI_OK &&
+        dequant->container->tensor_count > UINT32_MAX / (DTI_TRANSCODE_PARTS + 2))
+        status = dti_no_memory(reterr); /* see struct dti_transcode_entry */
     if (status == DTI_OK)
         status = request->reconcile ? dti_transcode_reconcile(transcode, reterr)
                                     : make(transcode, reterr);

@@ -361,7 +361,7 @@ static enum dti_status begin(struct dti_file_transcode *transcode, struct dti_er
         parts[i] = (struct dti_dequant_part){.container = container, .tensor = i};
         transcode->wholes[i] = SIZE_MAX;
         transcode->entries[i] = (struct dti_transcode_entry){
-            .origin = numbers->tensor_count + i, .copied = &parts[i], .cast = DTI_NONE};
+            .origin = (uint32_t)(numbers->tensor_count + i), .copied = &parts[i], .cast = DTI_NONE};
         transcode->verdicts[numbers->tensor_count + i] = (struct dti_transcode_verdict){
             .first = i, .count = 1, .bytes = container->tensors[i].bytes};
     }
@@ -385,7 +385,7 @@ static void end(struct dti_file_transcode *transcode)
             whole == SIZE_MAX ? NULL : &transcode->verdicts[whole];
         if (!verdict || !verdict->changed)
             continue;
-        transcode->entries[i].origin = whole;
+        transcode->entries[i].origin = (uint32_t)whole;
         verdict->first = verdict->count == 0 ? i : verdict->first;
         verdict->count++;
         verdict->bytes += transcode->view.tensors[i].bytes;
