@@ -98,6 +98,8 @@ struct dti_file_dequant {
     size_t found_count, settled; /* settled: the first tensors of the view.tensors are those of as
                                   * many found ones, until all have their place */
     bool any_found;              /* found by names */
+    struct dti_form_traits nothing;
+    struct dti_dequant_form none; /* of tensors that are not quantized: with traits of nothing */
     const struct dti_dequant_tensor *last;                /* the last one prepared, or NULL */
     struct dti_block_parts *block_parts[DTI_BLOCK_COUNT]; /* created on first use */
     struct dti_plan *plans[DTI_DEQUANT_PLANS_MAX];        /* from scale dtypes to fp32 */

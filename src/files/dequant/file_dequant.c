@@ -369,6 +369,7 @@ enum dti_status dti_file_dequant_new(struct dti_file_dequant **ret, struct dti_c
         return dti_no_memory(reterr);
     dequant->request = *request;
     dequant->refusal_rule = DTI_LINT_RULES;
+    dequant->none.is = &dequant->nothing;
     if (!request->stated_by)
         dequant->request.stated_by = "the request";
     dequant->container = container;
@@ -406,10 +407,8 @@ void dti_file_dequant_free(struct dti_file_dequant *dequant)
 const struct dti_dequant_form *dti_file_dequant_form(const struct dti_file_dequant *dequant,
                                                      size_t tensor)
 {
-    static struct dti_form_traits nothing;
-    static const struct dti_dequant_form none = {.is = &nothing};
     const struct dti_dequant_found *const found = dequant->entries[tensor].found;
-    return found ? &found->form : &none;
+    return found ? &found->form : &dequant->none;
 }
 
 void dti_file_dequant_specials(const struct dti_file_dequant *dequant, size_t tensor,

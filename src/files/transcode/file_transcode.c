@@ -498,11 +498,9 @@ const struct dti_tensor *dti_file_transcode_numbers(const struct dti_file_transc
 const struct dti_dequant_form *dti_file_transcode_form(const struct dti_file_transcode *transcode,
                                                        size_t origin)
 {
-    static struct dti_form_traits nothing;
-    static const struct dti_dequant_form none = {.is = &nothing};
     return origin < transcode->dequant->view.tensor_count
                ? dti_file_dequant_form(transcode->dequant, origin)
-               : &none;
+               : &transcode->dequant->none;
 }
 
 const struct dti_reconciled *dti_file_transcode_reconciled(
