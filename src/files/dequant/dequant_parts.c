@@ -175,10 +175,11 @@ size_t dti_form_part_count(const struct dti_dequant_form *form)
     return dti_parts_before(form->part_set, DTI_PART_COUNT);
 }
 
-const struct dti_tensor *dti_form_part(const struct dti_dequant_form *form,
-                                       enum dti_quant_part part)
+const struct dti_tensor *dti_form_part(const struct dti_dequant_form *form, size_t part)
 {
-    return form->part_set >> part & 1 ? form->listed[dti_parts_before(form->part_set, part)] : NULL;
+    return form->part_set >> part & 1
+               ? form->listed[dti_parts_before(form->part_set, (enum dti_quant_part)part)]
+               : NULL;
 }
 
 struct dti_dequant_found *dti_dequant_found_new(struct dti_file_dequant *dequant)

@@ -62,9 +62,8 @@ struct dti_dequant_form {
     bool input_scale; /* of a transcoding: a scale for activations is stored with it */
     struct dti_dequant_tensor *how; /* for code in this layer that reads it */
 };
-/* NULL: there is none. */
-const struct dti_tensor *dti_form_part(const struct dti_dequant_form *form,
-                                       enum dti_quant_part part);
+/* part: of enum dti_quant_part. NULL: there is none. */
+const struct dti_tensor *dti_form_part(const struct dti_dequant_form *form, size_t part);
 size_t dti_form_part_count(const struct dti_dequant_form *form);
 
 struct dti_file_dequant;
