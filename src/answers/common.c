@@ -327,8 +327,8 @@ static void fill_quantized(struct quantized *ret, const struct dti_dequant_form 
 {
     *ret = (struct quantized){
         .of = form,
-        .has_axis = form->per != DTI_PER_TENSOR && !form->flat,
-        .grouped = form->per == DTI_PER_GROUP,
+        .has_axis = form->is->per != DTI_PER_TENSOR && !form->is->flat,
+        .grouped = form->is->per == DTI_PER_GROUP,
         .scale_bytes = dti_logical_scale_bytes(form),
     };
 }

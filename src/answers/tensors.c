@@ -100,7 +100,7 @@ const char *dti_place_words(char buffer[DTI_SHAPE_SIZE], const struct dti_tensor
 
 const char *dti_tensor_dtype(const struct dti_tensor *tensor)
 {
-    return tensor->quantized ? tensor->quantized->dtype
+    return tensor->quantized ? tensor->quantized->is->dtype
            : tensor->format  ? tensor->format->name
            : tensor->block   ? tensor->block->name
            : tensor->gguf    ? tensor->gguf->word

@@ -119,24 +119,25 @@ struct dti_tensor {
     const struct dti_onnx_weight *weight; /* ONNX: codes that a node dequantizes; else NULL */
     struct dti_layout layout; /* of its elements in the file; complex: of each component */
     unsigned rank;
-    unsigned file;           /* index into files */
-    uint64_t offset;         /* of its first byte in that file */
-    const uint64_t *shape;   /* rank dimensions in elements, outermost first */
-    uint64_t elements;       /* product of shape; 1 for rank 0 */
-    uint64_t bytes;          /* size in memory, after unpacking */
-    bool fortran;            /* column-major, only where that differs from row-major */
-    bool pickled;            /* a Python pickle: only Python knows the data size */
-    bool undefined;          /* its type is not defined by the file format */
-    bool compressed;         /* dti_container_data() must unpack it first */
-    bool strided;            /* dti_container_data() must reorder its elements first */
-    bool beyond_bytes;       /* its bytes alone do not say its numbers: a scale, a sign or an order
+    unsigned file; /* index into files */
+    /* with a refusal: what would make the values readable */
+    enum dti_remedy remedy : 8;
+    bool fortran : 1;        /* column-major, only where that differs from row-major */
+    bool pickled : 1;        /* a Python pickle: only Python knows the data size */
+    bool undefined : 1;      /* its type is not defined by the file format */
+    bool compressed : 1;     /* dti_container_data() must unpack it first */
+    bool strided : 1;        /* dti_container_data() must reorder its elements first */
+    bool beyond_bytes : 1;   /* its bytes alone do not say its numbers: a scale, a sign or an order
                               * is stated elsewhere, and there is a refusal */
-    bool part_of_weight;     /* ONNX: scales or zero points of such codes */
-    bool scales_activations; /* views and ONNX: it only scales activations, no parameter */
-    bool coded_weights;      /* views: a weight whose codes are not decoded; shape and elements are
-                              * those of its numbers, bytes those of the codes */
-    enum dti_remedy remedy;  /* with a refusal: what would make the values readable */
-    const char *refusal;     /* why its values cannot be read ("holds Python objects"), else NULL */
+    bool part_of_weight : 1; /* ONNX: scales or zero points of such codes */
+    bool scales_activations : 1; /* views and ONNX: it only scales activations, no parameter */
+    bool coded_weights : 1; /* views: a weight whose codes are not decoded; shape and elements are
+                             * those of its numbers, bytes those of the codes */
+    uint64_t offset;        /* of its first byte in that file */
+    const uint64_t *shape;  /* rank dimensions in elements, outermost first */
+    uint64_t elements;      /* product of shape; 1 for rank 0 */
+    uint64_t bytes;         /* size in memory, after unpacking */
+    const char *refusal;    /* why its values cannot be read ("holds Python objects"), else NULL */
     /* For a tensor of a view (logical_tensors.h) that the file stores in parts: how it is stored.
      * format is then that of its numbers (fp32), bytes the total of all parts, file and offset
      * those of its codes. NULL: a tensor of the file as stored. */
@@ -270,11 +271,12 @@ struct dti_new_tensor {
     const struct dti_format *format;
     struct dti_layout layout; /* must match what the container stores: see dti_container_stores() */
     unsigned rank;
-    bool fortran; /* npy only */
+    uint32_t source; /* owned by the caller and left unchanged: identifies the tensor after
+                      * sorting */
+    bool fortran;    /* npy only */
     const uint64_t *shape;
     uint64_t bytes;  /* set by dti_container_layout(), as is offset */
     uint64_t offset; /* from the start of the file */
-    size_t source; /* owned by the caller and left unchanged: identifies the tensor after sorting */
 };
 
 /* A format that stands for the bytes of such blocks in this kind of file, named after their type.

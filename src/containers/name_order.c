@@ -198,9 +198,55 @@ size_t dti_name_order_repeated(const struct dti_name_order *order)
     return found;
 }
 
+static uint64_t hash_at(const void *items, size_t index, struct dti_named named)
+{
+    const struct dti_name_row row = dti_name_of(items, index, named);
+    return hash_of(row.name, row.length);
+}
+
+/* The table, of a power of two, holds half a hash above an index plus 1. False: crafted names that
+ * collide take too many steps. */
+static bool look_for_repeated(const void *items, size_t count, struct dti_named named,
+                              uint64_t *table, size_t size, size_t *ret_index)
+{
+    enum { STEPS = 16, AHEAD = 16 };
+    uint64_t hashes[AHEAD];
+    size_t steps = STEPS * (count + 16);
+    *ret_index = SIZE_MAX;
+    for (size_t i = 0; i < count && i < AHEAD; i++)
+        hashes[i] = hash_at(items, i, named);
+    for (size_t i = 0; i < count && steps > 0 && *ret_index == SIZE_MAX; i++) {
+        const struct dti_name_row row = dti_name_of(items, i, named);
+        const uint64_t hash = hashes[i % AHEAD], high = hash >> 32 << 32;
+        if (i + AHEAD < count) {
+            hashes[i % AHEAD] = hash_at(items, i + AHEAD, named);
+            __builtin_prefetch(&table[hashes[i % AHEAD] & (size - 1)]);
+        }
+        size_t at = (size_t)hash & (size - 1);
+        for (; table[at] != 0 && steps > 0; at = (at + 1) & (size - 1), steps--) {
+            const uint64_t entry = table[at];
+            const struct dti_name_row other = dti_name_of(items, (uint32_t)entry - 1, named);
+            if (high == entry >> 32 << 32 && compare_names(&row, &other) == 0)
+                *ret_index = i;
+        }
+        table[at] = high | (i + 1);
+    }
+    return steps > 0;
+}
+
 bool dti_names_repeated(const void *items, size_t count, struct dti_named named, size_t *ret_index)
 {
     struct dti_name_order order;
+    size_t size = 16;
+    while (size < count + count / 2)
+        size *= 2;
+    if (count < UINT32_MAX / 2) {
+        uint64_t *const table = dti_calloc(size, sizeof *table);
+        const bool known = table && look_for_repeated(items, count, named, table, size, ret_index);
+        dti_free(table);
+        if (known || !table)
+            return known;
+    }
     if (!dti_name_order_of(&order, items, count, named))
         return false;
     *ret_index = dti_name_order_repeated(&order);

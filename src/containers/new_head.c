@@ -25,6 +25,35 @@ void dti_new_head_free(struct dti_new_head *head)
     head->count = 0;
 }
 
+/* The rest, in pieces. */
+static enum dti_status write_rest(const struct dti_new_head *head, struct dti_output_file *output,
+                                  struct dti_error *reterr)
+{
+    enum { PIECE = 64 << 10 };
+    const struct dti_head_rest *const rest = &head->rest;
+    const bool seekable = dti_output_seekable(output);
+    uint64_t at = head->text.length;
+    struct dti_buffer out;
+    enum dti_status status = DTI_OK;
+    dti_buffer_init(&out);
+    for (size_t i = 0; i <= rest->count && status == DTI_OK; i++) {
+        if (i < rest->count)
+            rest->put(head, i, &out);
+        else
+            dti_buffer_puts(&out, rest->end);
+        if (out.failed)
+            status = dti_no_memory(reterr);
+        if (status != DTI_OK || (out.length < PIECE && i < rest->count))
+            continue;
+        status = seekable ? dti_output_write_at(output, out.data, out.length, at, reterr)
+                          : dti_output_write(output, out.data, out.length, reterr);
+        at += out.length;
+        dti_buffer_clear(&out);
+    }
+    dti_buffer_free(&out);
+    return status;
+}
+
 static enum dti_status write_all(const struct dti_new_head *head, struct dti_output_file *output,
                                  struct dti_error *reterr)
 {
@@ -45,8 +74,10 @@ static enum dti_status write_all(const struct dti_new_head *head, struct dti_out
 enum dti_status dti_new_head_write(struct dti_new_head *head, struct dti_output_file *output,
                                    struct dti_error *reterr)
 {
-    if (!head->sums)
-        return write_all(head, output, reterr);
+    if (!head->sums) {
+        const enum dti_status status = write_all(head, output, reterr);
+        return status == DTI_OK && head->rest.put ? write_rest(head, output, reterr) : status;
+    }
     dti_output_watch(output, dti_zip_sums_watch(head->sums));
     return DTI_OK;
 }

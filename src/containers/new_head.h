@@ -32,14 +32,27 @@ struct dti_head_part {
     size_t tensor_count;
 };
 
+/* Text that follows `text` and is long: an item a tensor, which put() appends, then `end`. */
+struct dti_new_head;
+struct dti_head_rest {
+    void (*put)(const struct dti_new_head *head, size_t at, struct dti_buffer *out); /* or NULL */
+    const struct dti_new_tensor *tensors;                                            /* not owned */
+    size_t count;
+    uint64_t bytes; /* in all */
+    char end[16];
+};
+
 struct dti_new_head {
+    bool waits; /* set by the caller: the tensors live, in place, until the head is written, and
+                 * the rest may be made only then */
     const struct dti_container *from; /* whose metadata it copies unchanged, or NULL */
     bool encodes;                     /* some tensors become GGUF blocks */
     struct dti_head_part part;        /* GGUF */
     size_t change_count;              /* the exceptions: changed numbers */
     struct dti_head_change changes[DTI_HEAD_CHANGES];
     struct dti_buffer text; /* all pieces, concatenated */
-    size_t count;           /* 0: the whole text precedes the data */
+    struct dti_head_rest rest;
+    size_t count; /* 0: the whole text precedes the data */
     struct dti_head_piece *pieces;
     struct dti_zip_sums *sums; /* NULL, or the data checksums to be filled into the text */
 };

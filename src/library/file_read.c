@@ -222,7 +222,7 @@ static enum dti_status check_files(const struct dti_file *file, const struct dti
     enum dti_status status =
         dti_input_same(&files[tensor->file].input, &file->states[tensor->file], reterr);
     for (size_t i = 0; form && i < DTI_PART_COUNT && status == DTI_OK; i++) {
-        const struct dti_tensor *const part = form->parts[i];
+        const struct dti_tensor *const part = dti_form_part(form, i);
         if (part && part->file != tensor->file && part->file < file->container->file_count)
             status = dti_input_same(&files[part->file].input, &file->states[part->file], reterr);
     }

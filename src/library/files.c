@@ -216,8 +216,8 @@ void dti_file_tensor(const struct dti_file *file, size_t index, struct dti_tenso
                                          .shape = tensor->shape,
                                          .elements = tensor->elements,
                                          .stored_bytes = tensor->bytes,
-                                         .quantized = form ? form->dtype : NULL,
-                                         .layout = form ? form->layout : NULL,
+                                         .quantized = form ? form->is->dtype : NULL,
+                                         .layout = form ? form->is->layout : NULL,
                                          .path = path,
                                          .offset = path ? tensor->offset : 0,
                                          .packing = tensor->layout.packing};

@@ -120,7 +120,7 @@ static inline enum dti_status lay_out(struct written_file *ret, const struct dti
                                         .format = written_format(tensor, type),
                                         .rank = tensor->rank,
                                         .shape = tensor->shape,
-                                        .source = i};
+                                        .source = (uint32_t)i};
     }
     return dti_container_layout(DTI_CONTAINER_GGUF, ret->tensors, ret->count, NULL, 0, &ret->head,
                                 &ret->size, reterr);

@@ -106,7 +106,7 @@ static void name(struct dti_new_tensor *tensor, size_t source, const uint64_t *s
     tensor->format = dti_format_get(DTI_FP32);
     tensor->rank = 1;
     tensor->shape = shape;
-    tensor->source = source;
+    tensor->source = (uint32_t)source;
 }
 
 /* Tensors in any order, one of them new in its folder. */

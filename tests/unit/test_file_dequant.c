@@ -237,10 +237,11 @@ static void a_view_shows_numbers_and_hides_parts(void)
         CHECK_STR(shown->tensors[0].name, "a");
         CHECK(shown->tensors[0].format->id == DTI_FP32 && shown->tensors[0].elements == 128);
         CHECK_U64(shown->tensors[0].bytes, 512);
-        CHECK(form->dtype && strcmp(form->dtype, "mxfp4") == 0 && form->part_count == 2);
-        CHECK_U64(form->stored_bytes, 68);
-        CHECK_U64(form->group[1], 32);
-        CHECK(dti_file_dequant_form(viewed.dequant, 1)->dtype == NULL);
+        CHECK(form->is->dtype && strcmp(form->is->dtype, "mxfp4") == 0 &&
+              dti_form_part_count(form) == 2);
+        CHECK_U64(form->is->stored_bytes, 68);
+        CHECK_U64(form->is->group[1], 32);
+        CHECK(dti_file_dequant_form(viewed.dequant, 1)->is->dtype == NULL);
         CHECK_STR(shown->tensors[2].name, "m.input_scale");
         CHECK(dti_dequant_state_of(viewed.dequant, 2) == DTI_DEQUANT_KEPT);
         CHECK(dti_dequant_state_of(viewed.dequant, 4) == DTI_DEQUANT_PLAIN);

@@ -74,4 +74,59 @@ static void many_in_one_bucket_are_sorted(void)
     dti_name_order_free(&order);
 }
 
-UNIT_MAIN(finds_every_name_and_no_other, finds_the_first_of_several, many_in_one_bucket_are_sorted)
+struct item {
+    const char *name;
+    size_t name_length;
+};
+
+static size_t repeated(size_t count)
+{
+    static struct item items[MOST];
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++)
+        items[i] = (struct item){names[i], strlen(names[i])};
+    CHECK(dti_names_repeated(items, count, DTI_NAMED(struct item, name), &at));
+    return at;
+}
+
+static void lists_have_the_first_repeated_name(void)
+{
+    struct dti_name_order order;
+    static const size_t twins[] = {0, 1, 17, 1000, MOST / 2};
+    for (size_t k = 0; k < sizeof twins / sizeof *twins; k++) {
+        if (!fill(&order, MOST, twins[k]))
+            return;
+        CHECK_U64(repeated(MOST), dti_name_order_repeated(&order));
+        CHECK_U64(repeated(MOST), twins[k] > 0 ? MOST - twins[k] : SIZE_MAX);
+        dti_name_order_free(&order);
+    }
+    CHECK_U64(repeated(0), SIZE_MAX);
+    CHECK_U64(repeated(1), SIZE_MAX);
+}
+
+/* Names of eight bytes whose hashes, as name_order.c computes them, differ in high bits only. */
+static void crafted_names_are_told_apart(void)
+{
+    const uint64_t odd = UINT64_C(0x9E3779B97F4A7C15);
+    static struct item items[MOST];
+    uint64_t inverse = odd;
+    size_t at = 0;
+    for (int i = 0; i < 6; i++)
+        inverse *= 2 - odd * inverse;
+    for (size_t i = 0; i < MOST; i++) {
+        const uint64_t hash = (uint64_t)(i + 1) << 40;
+        uint64_t before = hash;
+        for (int k = 0; k < 3; k++)
+            before = hash ^ before >> 29;
+        const uint64_t word = before * inverse ^ 8 * odd;
+        memcpy(names[i], &word, sizeof word);
+        items[i] = (struct item){names[i], sizeof word};
+    }
+    CHECK(dti_names_repeated(items, MOST, DTI_NAMED(struct item, name), &at) && at == SIZE_MAX);
+    memcpy(names[MOST - 1], names[7], 8);
+    memcpy(names[MOST - 9], names[8], 8);
+    CHECK(dti_names_repeated(items, MOST, DTI_NAMED(struct item, name), &at) && at == MOST - 9);
+}
+
+UNIT_MAIN(finds_every_name_and_no_other, finds_the_first_of_several, many_in_one_bucket_are_sorted,
+          lists_have_the_first_repeated_name, crafted_names_are_told_apart)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The head that is written before the data of a safetensors file. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,45 @@ static struct dti_metadata metadata(const char *key, const char *value)
                                  .kind = DTI_METADATA_STRING};
 }
 
+static enum dti_status take(void *context, const void *data, size_t size, uint64_t offset,
+                            struct dti_error *reterr)
+{
+    (void)reterr;
+    struct dti_buffer *const written = context;
+    CHECK_U64(offset, written->length);
+    dti_buffer_append(written, data, size);
+    return DTI_OK;
+}
+
+/* A head whose entries are made when they are written must have the bytes of `head`, whose tensors
+ * these are. */
+static void check_waiting(const struct dti_new_head *head, struct dti_new_tensor *tensors,
+                          size_t count, const struct dti_metadata *entries, size_t entry_count,
+                          uint64_t size)
+{
+    struct dti_new_head waiting;
+    struct dti_buffer written;
+    uint64_t waiting_size = 0;
+    struct dti_output_file *const output = dti_output_to(take, &written);
+    dti_new_head_init(&waiting);
+    dti_buffer_init(&written);
+    waiting.waits = true;
+    const uint64_t first = count > 0 ? tensors[count - 1].offset : 0;
+    if (CHECK(output && dti_safetensors_layout(tensors, count, entries, entry_count, &waiting,
+                                               &waiting_size, NULL) == DTI_OK)) {
+        CHECK_U64(waiting_size, size);
+        CHECK_U64(count > 0 ? tensors[count - 1].offset : 0, first);
+        CHECK(dti_new_head_write(&waiting, output, NULL) == DTI_OK);
+        CHECK_SIZE(written.length, head->text.length);
+        CHECK(waiting.text.length < head->text.length || count == 0);
+        CHECK(written.length == head->text.length &&
+              memcmp(written.data, head->text.data, written.length) == 0);
+    }
+    dti_output_discard(output);
+    dti_new_head_free(&waiting);
+    dti_buffer_free(&written);
+}
+
 /* The head must be the length, then the text padded with blanks. */
 static void check_head(struct dti_new_tensor *tensors, size_t count,
                        const struct dti_metadata *entries, size_t entry_count, const char *want,
@@ -39,6 +79,7 @@ static void check_head(struct dti_new_tensor *tensors, size_t count,
     if (CHECK(dti_safetensors_layout(tensors, count, entries, entry_count, &head, &size, NULL) ==
               DTI_OK)) {
         const size_t padded = (strlen(want) + 7) / 8 * 8;
+        check_waiting(&head, tensors, count, entries, entry_count, size);
         CHECK_SIZE(head.text.length, 8 + padded);
         CHECK_U64(size, 8 + padded + data_bytes);
         uint64_t length = 0;
@@ -217,7 +258,29 @@ static void a_header_beyond_the_limit_is_refused(void)
     free(text);
 }
 
-UNIT_MAIN(an_empty_file_has_sixteen_bytes, tensors_keep_their_order_while_they_are_aligned,
+static void long_heads_are_written_in_pieces(void)
+{
+    enum { COUNT = 5000, NAME = 24 };
+    static char names[COUNT][NAME];
+    static struct dti_new_tensor tensors[COUNT];
+    const uint64_t shape[] = {16, 3};
+    const struct dti_metadata entries[] = {metadata("format", "pt")};
+    for (size_t k = 0; k < 2; k++) {
+        struct dti_new_head head;
+        uint64_t size = 0;
+        for (size_t i = 0; i < COUNT; i++) {
+            (void)snprintf(names[i], NAME, "layers.%zu.%s", i, i % 3 == 0 ? "w" : "weight");
+            tensors[i] = tensor(names[i], i % 2 == 0 ? DTI_BF16 : DTI_FP32, 2, shape);
+        }
+        dti_new_head_init(&head);
+        if (CHECK(dti_safetensors_layout(tensors, COUNT, entries, k, &head, &size, NULL) == DTI_OK))
+            check_waiting(&head, tensors, COUNT, entries, k, size);
+        dti_new_head_free(&head);
+    }
+}
+
+UNIT_MAIN(an_empty_file_has_sixteen_bytes, long_heads_are_written_in_pieces,
+          tensors_keep_their_order_while_they_are_aligned,
           tensors_are_sorted_when_one_would_not_be_aligned, metadata_comes_first_and_is_escaped,
           refuses_names_that_no_reader_takes, refuses_metadata_that_is_no_string_of_its_own,
           refuses_what_it_has_no_dtype_or_no_bytes_for,

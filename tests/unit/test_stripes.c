@@ -373,25 +373,27 @@ static void a_reader_waits_for_a_free_stripe(void)
 static void methods_are_of_tensors_alike(void)
 {
     static struct dti_container container;
-    const struct dti_dequant_tensor one = {.bits = 4,
-                                           .order = DTI_BLOCK_BYTES,
-                                           .columns = 64,
-                                           .rows = 64,
-                                           .map = {.group_rows = 64, .group_columns = 32}};
-    struct dti_dequant_tensor other = one;
+    struct dti_dequant_traits first = {.bits = 4,
+                                       .order = DTI_BLOCK_BYTES,
+                                       .columns = 64,
+                                       .rows = 64,
+                                       .map = {.group_rows = 64, .group_columns = 32}};
+    struct dti_dequant_traits second = first;
+    const struct dti_dequant_tensor one = {.is = &first};
+    struct dti_dequant_tensor other = {.is = &second};
     CHECK(dti_dequant_is_alike(&one, &other));
     other.biases.container = &container;
     CHECK(!dti_dequant_is_alike(&one, &other));
-    other = one;
-    other.arrangement = DTI_CODES_LANES; /* a layout that is unpacked first */
+    other.biases.container = NULL;
+    other.is->arrangement = DTI_CODES_LANES; /* a layout that is unpacked first */
     CHECK(!dti_dequant_is_alike(&one, &other));
-    other = one;
-    other.bits = 3;
+    second = first;
+    other.is->bits = 3;
     CHECK(!dti_dequant_is_alike(&one, &other));
-    other = one;
-    other.matrix = 64;
+    second = first;
+    other.is->matrix = 64;
     CHECK(dti_dequant_is_alike(&one, &other));
-    other.map.group_rows = 2; /* one scale per number */
+    other.is->map.group_rows = 2; /* one scale per number */
     CHECK(!dti_dequant_is_alike(&one, &other));
 }
 

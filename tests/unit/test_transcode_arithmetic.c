@@ -20,9 +20,11 @@ static unsigned next(void)
 static struct dti_grouped arithmetic(struct dti_dequant_tensor *how, enum dti_dtype scale,
                                      unsigned bits, bool biased)
 {
+    static struct dti_dequant_traits traits;
     memset(how, 0, sizeof *how);
-    how->level = DTI_LEVEL_SCALAR;
-    how->factor = 1;
+    how->is = &traits;
+    how->is->level = DTI_LEVEL_SCALAR;
+    how->is->factor = 1;
     return (struct dti_grouped){.how = how, .bits = bits, .scale = scale, .biased = biased};
 }
 

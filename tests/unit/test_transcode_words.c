@@ -112,7 +112,7 @@ static bool compare(const struct opened *opened, const struct dti_transcoded *pl
     for (size_t i = 0; i < count && fine; i++) {
         const struct dti_transcode_part *const part = &plan->part[i];
         char name[64];
-        snprintf(name, sizeof name, "%.*s%s", (int)plan->stem_length, found_in(opened)->shown.name,
+        snprintf(name, sizeof name, "%.*s%s", (int)plan->stem_length, found_in(opened)->shown->name,
                  part->suffix);
         fine = CHECK_STR(name, wanted[i].name) && CHECK(part->rank == wanted[i].rank) &&
                CHECK(size_of(part) == wanted[i].size);

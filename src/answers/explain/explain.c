@@ -75,7 +75,7 @@ const char *dti_explain_reason(char buffer[DTI_EXPLAIN_REASON], const struct dti
                        "it is quantized in both files, and not kept; no recipe translates codes");
     else if (b->quantized)
         (void)snprintf(buffer, DTI_EXPLAIN_REASON, "no recipe writes %.40s in the layout %.40s",
-                       b->quantized->dtype, b->quantized->layout);
+                       b->quantized->is->dtype, b->quantized->is->layout);
     else if (!a->format || !b->format || a->refusal || b->refusal)
         (void)explain->remedy_words(buffer, b->format && !b->refusal ? a->remedy : b->remedy,
                                     b->format && !b->refusal

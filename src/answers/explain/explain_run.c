@@ -62,17 +62,18 @@ static struct explain_kind kind_of(const struct dti_tensor *from, const struct d
                  (dti_tensor_same_shape(from, to) ? 0u : 256u);
     if (!form)
         return kind;
-    kind.dtype = form->dtype;
-    kind.layout = form->layout;
-    kind.group[0] = form->group[0];
-    kind.group[1] = form->group[1];
-    kind.rest = to->rank > 0 && form->group[1] > 0 ? to->shape[form->axis] % form->group[1] : 0;
-    kind.per = form->per;
-    kind.axis = form->axis;
+    kind.dtype = form->is->dtype;
+    kind.layout = form->is->layout;
+    kind.group[0] = form->is->group[0];
+    kind.group[1] = form->is->group[1];
+    kind.rest =
+        to->rank > 0 && form->is->group[1] > 0 ? to->shape[form->is->axis] % form->is->group[1] : 0;
+    kind.per = form->is->per;
+    kind.axis = form->is->axis;
     kind.rank = to->rank;
-    kind.flags |= (form->zero_points ? 8u : 0u) | (form->tensor_scale ? 16u : 0u) |
-                  (form->nested ? 32u : 0u) | (form->flat ? 64u : 0u) |
-                  (form->tensor_scale && dti_recipe_may_be_fused(to) ? 128u : 0u);
+    kind.flags |= (form->is->zero_points ? 8u : 0u) | (form->is->tensor_scale ? 16u : 0u) |
+                  (form->is->nested ? 32u : 0u) | (form->is->flat ? 64u : 0u) |
+                  (form->is->tensor_scale && dti_recipe_may_be_fused(to) ? 128u : 0u);
     return kind;
 }
 

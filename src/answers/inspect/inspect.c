@@ -238,8 +238,8 @@ static void put_binades(struct dti_json *json, const struct dti_inspect_histogra
 static void put_parts(struct dti_json *json, const struct dti_dequant_form *form)
 {
     for (size_t i = 0; form && i < DTI_PART_COUNT; i++) {
-        if (form->parts[i])
-            dti_put_stored_part(json, NULL, &(struct stored_part){form->parts[i], i});
+        if (dti_form_part(form, i))
+            dti_put_stored_part(json, NULL, &(struct stored_part){dti_form_part(form, i), i});
     }
 }
 

@@ -95,7 +95,7 @@ static bool choose(struct recipe_choice *ret, const struct dti_recipe_files *fil
     for (size_t i = 0; i < count; i++) {
         const struct dti_tensor *const to = &files->b->tensors[pairs[i].b];
         ret->places[i] = stored ? place_of(a, pairs[i].a) : pairs[i].a;
-        ret->part_counts[i] = to->quantized ? to->quantized->part_count : 1;
+        ret->part_counts[i] = to->quantized ? dti_form_part_count(to->quantized) : 1;
         struct dti_tensor *const tensor = &ret->tensors[i];
         *tensor = whole->tensors[ret->places[i]];
         if (tensor->quantized) { /* viewed as numbers */
@@ -197,7 +197,7 @@ static size_t part_of(const struct dti_container *container, size_t tensor, size
 {
     const struct dti_dequant_form *const form = container->tensors[tensor].quantized;
     const struct dti_container *const stored = container->stored ? container->stored : container;
-    const struct dti_tensor *const stored_part = form ? form->parts[part]
+    const struct dti_tensor *const stored_part = form ? dti_form_part(form, part)
                                                  : part == DTI_PART_CODES
                                                      ? &stored->tensors[place_of(container, tensor)]
                                                      : NULL;
@@ -211,7 +211,7 @@ static size_t part_of(const struct dti_container *container, size_t tensor, size
 static bool is_elsewhere(const struct dti_container *container, size_t tensor, size_t part)
 {
     const struct dti_dequant_form *const form = container->tensors[tensor].quantized;
-    return form && form->parts[part] && part_of(container, tensor, part) == SIZE_MAX;
+    return form && dti_form_part(form, part) && part_of(container, tensor, part) == SIZE_MAX;
 }
 
 static bool same_form(const struct dti_tensor *a, const struct dti_tensor *b, bool renamed,
@@ -501,7 +501,7 @@ static void add_affine(struct dti_recipe_list *list, struct dti_recipe recipe,
 static void add_nv(struct dti_recipe_list *list, struct dti_recipe recipe,
                    const struct dti_tensor *to)
 {
-    const bool scaled = to->quantized->tensor_scale;
+    const bool scaled = to->quantized->is->tensor_scale;
     const char *const sources[] = {"auto", "own", "none"};
     for (size_t i = scaled ? 0 : 2; i < sizeof sources / sizeof *sources; i++) {
         if (i == 1 && !dti_recipe_may_be_fused(to))
@@ -532,7 +532,7 @@ static void add_blocks(struct dti_recipe_list *list, struct dti_recipe recipe,
         add_nv(list, recipe, to);
         break;
     case DTI_BLOCKS_NF:
-        recipe.nested = form->nested;
+        recipe.nested = form->is->nested;
         add_divisions(list, recipe, flat ? DTI_DIVIDE_RECIPROCAL : DTI_DIVIDE_TRUE);
         break;
     case DTI_BLOCKS_Q8:
@@ -555,16 +555,17 @@ static bool begin_quant(struct dti_recipe *recipe, const struct dti_tensor *to)
     const struct dti_dequant_form *const form = to->quantized;
     size_t layout = 0;
     while (layout < DTI_LAYOUT_COUNT &&
-           strcmp(dti_quant_layout_name((enum dti_quant_layout)layout), form->layout) != 0)
+           strcmp(dti_quant_layout_name((enum dti_quant_layout)layout), form->is->layout) != 0)
         layout++;
-    if (layout == DTI_LAYOUT_COUNT || form->group[0] > 0 ||
-        !dti_quant_row_find((enum dti_quant_layout)layout, form->dtype))
+    if (layout == DTI_LAYOUT_COUNT || form->is->group[0] > 0 ||
+        !dti_quant_row_find((enum dti_quant_layout)layout, form->is->dtype))
         return false;
     recipe->layout = (int)layout;
     const bool flat = dti_quant_layout_is_flat((enum dti_quant_layout)layout);
-    const unsigned usual = form->per == DTI_PER_CHANNEL || to->rank == 0 ? 0 : to->rank - 1;
-    recipe->axis =
-        form->per != DTI_PER_TENSOR && !flat && form->axis != usual ? axes[form->axis] : NULL;
+    const unsigned usual = form->is->per == DTI_PER_CHANNEL || to->rank == 0 ? 0 : to->rank - 1;
+    recipe->axis = form->is->per != DTI_PER_TENSOR && !flat && form->is->axis != usual
+                       ? axes[form->is->axis]
+                       : NULL;
     return true;
 }
 
@@ -588,19 +589,19 @@ static void add_row(struct dti_recipe_list *list, struct dti_recipe recipe,
     recipe.dtype = dti_quant_row_name(row);
     recipe.layout = (int)row->layout;
     recipe.layout_given = row->layout != DTI_LAYOUT_COMPRESSED_TENSORS;
-    if (form->rotation > 0 && dti_quant_mark(row)) {
-        recipe.convrot = form->rotation;
+    if (form->is->rotation > 0 && dti_quant_mark(row)) {
+        recipe.convrot = form->is->rotation;
         recipe.convrot_given = true;
     }
     if (!row->block) {
-        recipe.per_given = form->per == DTI_PER_CHANNEL;
-        recipe.block_given = form->per == DTI_PER_GROUP;
+        recipe.per_given = form->is->per == DTI_PER_CHANNEL;
+        recipe.block_given = form->is->per == DTI_PER_GROUP;
         recipe.rules.per = recipe.per_given ? DTI_PER_CHANNEL : DTI_PER_TENSOR;
-        recipe.rules.block = recipe.block_given ? form->group[1] : 0;
+        recipe.rules.block = recipe.block_given ? form->is->group[1] : 0;
     }
     const bool open = row->packing == DTI_QUANT_BITS && !dti_quant_layout_has_state(row->layout);
-    const uint64_t length = to->rank > 0 ? to->shape[form->axis] : 1;
-    const uint64_t group = form->per == DTI_PER_GROUP ? form->group[1] : 1;
+    const uint64_t length = to->rank > 0 ? to->shape[form->is->axis] : 1;
+    const uint64_t group = form->is->per == DTI_PER_GROUP ? form->is->group[1] : 1;
     const struct dti_quant_mark *const mark = dti_quant_mark(row);
     const bool rows = mark && to->rank == 2 && to->shape[0] % mark->rows != 0;
     const bool pads = (group > 0 && length % group != 0 && !dti_quant_is_flat(row)) || rows;
@@ -612,7 +613,7 @@ static void add_row(struct dti_recipe_list *list, struct dti_recipe recipe,
             if (row->block)
                 add_blocks(list, recipe, row->block, to);
             else
-                add_affine(list, recipe, dti_format_get(row->number), form->zero_points);
+                add_affine(list, recipe, dti_format_get(row->number), form->is->zero_points);
         }
     }
     if (!open && row->packing != DTI_QUANT_PLAIN && dti_quant_row_bits(row) == 4)
@@ -625,7 +626,7 @@ static bool looks_like(const struct dti_quant_row *row, const struct dti_quant_r
 {
     const struct dti_dequant_form *const form = to->quantized;
     const uint64_t last = to->rank > 0 ? to->shape[to->rank - 1] : 1;
-    const uint64_t group = form->per == DTI_PER_GROUP ? form->group[1] : last;
+    const uint64_t group = form->is->per == DTI_PER_GROUP ? form->is->group[1] : last;
     return dti_quant_layout_has_state(row->layout) == dti_quant_layout_has_state(other->layout) &&
            dti_quant_is_flat(row) == dti_quant_is_flat(other) && row->codes == other->codes &&
            row->packing == other->packing && dti_quant_row_bits(row) == dti_quant_row_bits(other) &&
@@ -639,7 +640,7 @@ static void add_quants(struct dti_recipe_list *list, struct dti_recipe recipe,
     if (!begin_quant(&recipe, to))
         return;
     const struct dti_quant_row *const read =
-        dti_quant_row_find((enum dti_quant_layout)recipe.layout, form->dtype);
+        dti_quant_row_find((enum dti_quant_layout)recipe.layout, form->is->dtype);
     add_row(list, recipe, read, to);
     for (size_t i = 0; i < dti_quant_row_count; i++) {
         const struct dti_quant_row *const row = &dti_quant_rows[i];
@@ -669,7 +670,7 @@ static void add_arranged(struct dti_recipe_list *list, struct dti_recipe recipe,
 static bool has_nibbles(const struct dti_tensor *tensor)
 {
     const struct dti_dequant_form *const form = tensor->quantized;
-    const struct dti_tensor *const codes = form->parts[DTI_PART_CODES];
+    const struct dti_tensor *const codes = dti_form_part(form, DTI_PART_CODES);
     uint64_t bits;
     return codes && dti_mul_u64(codes->bytes, 8, &bits) && tensor->elements > 0 &&
            bits / tensor->elements == 4;

@@ -21,8 +21,8 @@ struct dti_rewrite_origin dti_rewrite_origin(const struct dti_rewrite *rewrite, 
     const enum dti_rewrite_kind recipe = rewrite->request.recipe;
     if (recipe == DTI_RECIPE_ENCODE || recipe == DTI_RECIPE_DEQUANTIZE) {
         const struct dti_dequant_form *const form = form_of(rewrite, at);
-        if (form->dtype)
-            return (struct dti_rewrite_origin){form->dtype, form->stored_bytes};
+        if (form->is->dtype)
+            return (struct dti_rewrite_origin){form->is->dtype, form->is->stored_bytes};
     }
     const struct dti_model_view *const view = rewrite->request.model_view;
     const size_t *const places = rewrite->request.model_places;
@@ -36,7 +36,7 @@ struct dti_dequantized dti_dequantized(const struct dti_rewrite *rewrite, size_t
 {
     const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[at];
     const struct dti_dequant_form *const form = form_of(rewrite, at);
-    struct dti_dequantized ret = {.form = form->dtype ? form : NULL};
+    struct dti_dequantized ret = {.form = form->is->dtype ? form : NULL};
     ret.changed = ret.form || tensor->fate == DTI_FATE_CHANGED;
     dti_file_dequant_specials(rewrite->request.dequant, dti_rewrite_place(rewrite, tensor->source),
                               &ret.nan, &ret.inf);
@@ -83,7 +83,7 @@ static void sum_translated(struct dti_transcode_totals *ret, const struct dti_re
             ret->stored_bytes += dti_rewrite_source(rewrite, i)->bytes;
             continue;
         }
-        ret->stored_bytes += one.form->stored_bytes;
+        ret->stored_bytes += one.form->is->stored_bytes;
         ret->translated++;
         ret->lossless += one.lossless;
         ret->blocks += verdict->blocks;

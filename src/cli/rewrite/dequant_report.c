@@ -12,27 +12,28 @@
 enum { FORM_WORDS = 128 };
 static const char *form_words(char buffer[FORM_WORDS], const struct dti_dequant_form *form)
 {
-    const unsigned long long group = form->group[1], rows = form->group[0];
+    const unsigned long long group = form->is->group[1], rows = form->is->group[0];
     size_t used = 0;
-    if (form->per == DTI_PER_TENSOR)
+    if (form->is->per == DTI_PER_TENSOR)
         used = (size_t)snprintf(buffer, FORM_WORDS, "one scale");
-    else if (form->per == DTI_PER_CHANNEL)
-        used = (size_t)snprintf(buffer, FORM_WORDS, "a scale per channel of axis %u", form->axis);
-    else if (form->flat)
+    else if (form->is->per == DTI_PER_CHANNEL)
+        used =
+            (size_t)snprintf(buffer, FORM_WORDS, "a scale per channel of axis %u", form->is->axis);
+    else if (form->is->flat)
         used = (size_t)snprintf(buffer, FORM_WORDS, "a scale per %llu elements%s, was %s", group,
-                                form->nested ? ", nested" : "", form->number->name);
+                                form->is->nested ? ", nested" : "", form->is->number->name);
     else if (rows > 0)
         used = (size_t)snprintf(buffer, FORM_WORDS, "a scale per %llu x %llu", rows, group);
     else
         used = (size_t)snprintf(buffer, FORM_WORDS, "a scale per %llu along axis %u", group,
-                                form->axis);
-    if (form->rotation > 0)
-        used +=
-            (size_t)snprintf(buffer + used, FORM_WORDS - used, ", rotated by %u", form->rotation);
+                                form->is->axis);
+    if (form->is->rotation > 0)
+        used += (size_t)snprintf(buffer + used, FORM_WORDS - used, ", rotated by %u",
+                                 form->is->rotation);
     (void)snprintf(buffer + used, FORM_WORDS - used, "%s%s%s",
-                   form->tensor_scale ? ", one for the tensor" : "",
-                   form->zero_points ? ", zero points" : "",
-                   form->parts[DTI_PART_BIAS] ? ", biases" : "");
+                   form->is->tensor_scale ? ", one for the tensor" : "",
+                   form->is->zero_points ? ", zero points" : "",
+                   dti_form_part(form, DTI_PART_BIAS) ? ", biases" : "");
     return buffer;
 }
 
@@ -45,8 +46,8 @@ static bool put_form(const struct dti_rewrite_job *job, size_t at, struct dti_te
     kind->same_bytes = false;
     if (!one.form)
         return true;
-    kind->axis = one.form->axis;
-    (void)snprintf(kind->words, sizeof kind->words, "%s: %s", one.form->layout,
+    kind->axis = one.form->is->axis;
+    (void)snprintf(kind->words, sizeof kind->words, "%s: %s", one.form->is->layout,
                    form_words(words, one.form));
     return true;
 }

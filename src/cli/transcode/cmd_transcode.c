@@ -19,17 +19,17 @@ static bool put_kind(const struct dti_rewrite_job *job, size_t at, struct dti_te
     if (!one.first || !verdict->changed)
         return one.first;
     kind->first = true;
-    kind->from = one.form->dtype;
-    kind->to = strcmp(one.form->dtype, verdict->dtype) == 0 ? NULL : verdict->dtype;
+    kind->from = one.form->is->dtype;
+    kind->to = strcmp(one.form->is->dtype, verdict->dtype) == 0 ? NULL : verdict->dtype;
     kind->same_bytes = false;
-    kind->input = one.form->stored_bytes;
+    kind->input = one.form->is->stored_bytes;
     kind->output = verdict->bytes;
     kind->same_bytes = job->answer.reconciled != NULL;
     if (job->answer.reconciled)
         (void)snprintf(kind->words, sizeof kind->words, "%s, one scale for fused modules",
-                       one.form->layout);
+                       one.form->is->layout);
     else
-        (void)snprintf(kind->words, sizeof kind->words, "%s -> %s", one.form->layout,
+        (void)snprintf(kind->words, sizeof kind->words, "%s -> %s", one.form->is->layout,
                        job->answer.layout);
     return true;
 }
@@ -101,7 +101,7 @@ static enum dti_status put_tensors(const struct dti_rewrite_job *job, struct dti
         others += !one.lossless;
         if (!job->front->cx->verbose && others > MOST)
             continue;
-        const char *const from = one.form->dtype;
+        const char *const from = one.form->is->dtype;
         whole = dti_rewrite_cells(table, one.numbers, from,
                                   strcmp(from, verdict->dtype) == 0 ? NULL : verdict->dtype);
         dti_number_cell(table, verdict->blocks);

@@ -4,6 +4,7 @@
  * eight bytes. */
 #include <assert.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,8 +124,9 @@ static enum dti_status append_metadata(struct dti_buffer *out, const struct dti_
 
 #define APPEND(out, literal) dti_buffer_append(out, literal, sizeof literal - 1)
 
+/* start: where the data begin in the file, if the offset counts from its start. */
 static enum dti_status append_tensor(struct dti_buffer *out, const struct dti_new_tensor *tensor,
-                                     struct dti_error *reterr)
+                                     uint64_t start, struct dti_error *reterr)
 {
     if (!dti_json_quoted(out, tensor->name, tensor->name_length))
         return fail_tensor(reterr, DTI_BAD_INPUT, tensor,
@@ -137,9 +139,9 @@ static enum dti_status append_tensor(struct dti_buffer *out, const struct dti_ne
         append_uint(out, tensor->shape[i]);
     }
     APPEND(out, "],\"data_offsets\":[");
-    append_uint(out, tensor->offset);
+    append_uint(out, tensor->offset - start);
     dti_buffer_append(out, ",", 1);
-    append_uint(out, tensor->offset + tensor->bytes);
+    append_uint(out, tensor->offset - start + tensor->bytes);
     APPEND(out, "]}");
     return DTI_OK;
 }
@@ -156,29 +158,71 @@ static void reserve_header(struct dti_buffer *out, const struct dti_new_tensor *
         dti_buffer_reserve(out, bytes);
 }
 
-/* Appends the header: prefix, JSON, spaces. */
-static enum dti_status append_header(struct dti_buffer *out, const struct dti_new_tensor *tensors,
-                                     size_t count, const struct dti_metadata *metadata,
-                                     size_t metadata_count, struct dti_error *reterr)
+/* An item of the rest of a head: the entry of a tensor. */
+static void put_entry(const struct dti_new_head *head, size_t at, struct dti_buffer *out)
 {
-    const size_t start = out->length;
+    enum { EMPTY = DTI_SAFETENSORS_PREFIX + 1 };
+    dti_buffer_append(out, ",", at > 0 || head->text.length > EMPTY);
+    (void)append_tensor(out, &head->rest.tensors[at], head->text.length + head->rest.bytes, NULL);
+}
+
+/* Leaves the entries to the rest of the head. */
+static enum dti_status measure_entries(struct dti_new_head *head,
+                                       const struct dti_new_tensor *tensors, size_t count,
+                                       bool follows, struct dti_error *reterr)
+{
+    struct dti_buffer entry;
     enum dti_status status = DTI_OK;
-    reserve_header(out, tensors, count);
+    head->rest =
+        (struct dti_head_rest){.put = put_entry, .tensors = tensors, .count = count, .bytes = 0};
+    dti_buffer_init(&entry);
+    for (size_t i = 0; status == DTI_OK && i < count; i++) {
+        dti_buffer_clear(&entry);
+        status = append_tensor(&entry, &tensors[i], 0, reterr);
+        head->rest.bytes += entry.length + (i > 0 || follows);
+        if (status == DTI_OK && entry.failed)
+            status = dti_no_memory(reterr);
+    }
+    dti_buffer_free(&entry);
+    return status;
+}
+
+/* Appends the header: prefix, JSON, spaces. */
+static enum dti_status append_header(struct dti_new_head *head,
+                                     const struct dti_new_tensor *tensors, size_t count,
+                                     const struct dti_metadata *metadata, size_t metadata_count,
+                                     struct dti_error *reterr)
+{
+    struct dti_buffer *const out = &head->text;
+    const size_t start = out->length;
+    const bool follows = metadata_count > 0;
+    enum dti_status status = DTI_OK;
+    if (!head->waits)
+        reserve_header(out, tensors, count);
     dti_buffer_fill(out, '\0', DTI_SAFETENSORS_PREFIX);
     dti_buffer_append(out, "{", 1);
-    if (metadata_count > 0)
+    if (follows)
         status = append_metadata(out, metadata, metadata_count, reterr);
-    for (size_t i = 0; status == DTI_OK && i < count; i++) {
-        dti_buffer_append(out, ",", i > 0 || metadata_count > 0);
-        status = append_tensor(out, &tensors[i], reterr);
+    if (status == DTI_OK && head->waits)
+        status = measure_entries(head, tensors, count, follows, reterr);
+    for (size_t i = 0; status == DTI_OK && i < count && !head->waits; i++) {
+        dti_buffer_append(out, ",", i > 0 || follows);
+        status = append_tensor(out, &tensors[i], 0, reterr);
     }
     if (status != DTI_OK)
         return status;
-    dti_buffer_append(out, "}", 1);
-    dti_buffer_fill(out, ' ', (8 - (out->length - start) % 8) % 8);
+    const uint64_t rough = out->length - start - DTI_SAFETENSORS_PREFIX + head->rest.bytes + 1;
+    const uint64_t length = (rough + 7) / 8 * 8;
+    const int blanks = (int)(length - rough);
+    if (head->waits) {
+        (void)snprintf(head->rest.end, sizeof head->rest.end, "}%*s", blanks, "");
+        head->rest.bytes += 1 + (uint64_t)blanks;
+    } else {
+        dti_buffer_append(out, "}", 1);
+        dti_buffer_fill(out, ' ', (size_t)blanks);
+    }
     if (out->failed)
         return dti_no_memory(reterr);
-    const uint64_t length = out->length - start - DTI_SAFETENSORS_PREFIX;
     if (length > DTI_SAFETENSORS_HEADER_MAX)
         return dti_fail(reterr, DTI_BAD_INPUT,
                         "the header would have %" PRIu64 " bytes; safetensors allows %d: write a "
@@ -213,10 +257,10 @@ enum dti_status dti_safetensors_layout(struct dti_new_tensor *tensors, size_t co
     }
     const size_t start = ret_head->text.length;
     if (status == DTI_OK)
-        status = append_header(&ret_head->text, tensors, count, metadata, metadata_count, reterr);
+        status = append_header(ret_head, tensors, count, metadata, metadata_count, reterr);
     if (status != DTI_OK)
         return status;
-    const uint64_t head_bytes = ret_head->text.length - start;
+    const uint64_t head_bytes = ret_head->text.length - start + ret_head->rest.bytes;
     if (!dti_add_u64(head_bytes, data_bytes, &size))
         return dti_fail(reterr, DTI_BAD_INPUT, "the size of the file would exceed 64 bits");
     for (size_t i = 0; i < count; i++)

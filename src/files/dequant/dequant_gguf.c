@@ -26,7 +26,9 @@ static bool find_scale(const struct dti_file_dequant *dequant, const struct dti_
 /* An NVFP4 tensor has a separate tensor with one scale for the whole tensor, or one for each index
  * of the outermost dimension (experts). */
 static enum dti_status find_tensor_scale(struct dti_file_dequant *dequant, size_t at,
-                                         struct dti_dequant_found *ret, struct dti_error *reterr)
+                                         struct dti_dequant_found *ret,
+                                         const struct dti_tensor **ret_scale,
+                                         struct dti_error *reterr)
 {
     struct dti_container *const container = dequant->container;
     const struct dti_tensor *const tensor = &container->tensors[at];
@@ -44,14 +46,13 @@ static enum dti_status find_tensor_scale(struct dti_file_dequant *dequant, size_
                         "%s is the scale of an NVFP4 tensor; expected one F32, or one per matrix",
                         dti_tensor_place(container, found, place));
     }
-    ret->how.scale_count = scale->elements;
-    ret->how.scale_plan = dti_dequant_scale_plan(dequant, scale->format, &scale->layout);
-    ret->form.tensor_scale = true;
-    ret->form.stored_bytes += scale->bytes;
-    ret->form.parts[DTI_PART_TENSOR_SCALE] = scale;
-    ret->form.part_count++;
+    ret->how.is->scale_count = scale->elements;
+    ret->how.is->scale_plan = dti_dequant_scale_plan(dequant, scale->format, &scale->layout);
+    ret->form.is->tensor_scale = true;
+    ret->form.is->stored_bytes += scale->bytes;
+    *ret_scale = scale;
     dequant->states[found] = DTI_DEQUANT_PART;
-    return ret->how.scale_plan ? DTI_OK : dti_no_memory(reterr);
+    return ret->how.is->scale_plan ? DTI_OK : dti_no_memory(reterr);
 }
 
 enum dti_status dti_dequant_ggml(struct dti_file_dequant *dequant, size_t at,
@@ -60,30 +61,32 @@ enum dti_status dti_dequant_ggml(struct dti_file_dequant *dequant, size_t at,
     struct dti_container *const container = dequant->container;
     const struct dti_tensor *const tensor = &container->tensors[at];
     struct dti_dequant_tensor *const how = &ret->how;
-    ret->shown = *tensor;
-    ret->form = (struct dti_dequant_form){.dtype = tensor->gguf->word,
-                                          .layout = dti_layout_gguf.name,
-                                          .per = DTI_PER_GROUP,
-                                          .axis = tensor->rank > 0 ? tensor->rank - 1 : 0,
-                                          .group = {0, tensor->gguf->group},
-                                          .stored_bytes = tensor->bytes,
-                                          .part_count = 1,
-                                          .parts[DTI_PART_CODES] = tensor};
-    how->block = tensor->block;
-    how->gguf = tensor->gguf;
-    how->affine.code = *dti_format_get(DTI_INT8); /* finite, as in all types */
-    how->codes_swapped = dti_is_big_endian(&tensor->layout) && tensor->gguf->other_bytes == 2;
+    *ret->shown = *tensor;
+    *ret->form.is = (struct dti_form_traits){.dtype = tensor->gguf->word,
+                                             .layout = dti_layout_gguf.name,
+                                             .per = DTI_PER_GROUP,
+                                             .axis = tensor->rank > 0 ? tensor->rank - 1 : 0,
+                                             .group = {0, tensor->gguf->group},
+                                             .stored_bytes = tensor->bytes};
+    how->is->block = tensor->block;
+    how->is->gguf = tensor->gguf;
+    how->is->affine.code = *dti_format_get(DTI_INT8); /* finite, as in all types */
+    how->is->codes_swapped = dti_is_big_endian(&tensor->layout) && tensor->gguf->other_bytes == 2;
     how->codes = (struct dti_dequant_part){.container = container, .tensor = at};
-    how->elements = how->columns = tensor->elements;
-    how->rows = 1;
-    how->row_bytes = tensor->bytes;
-    how->slab = how->stored_slab = 1;
-    how->bits = 8;
-    how->order = DTI_BLOCK_BYTES;
+    how->is->elements = how->is->columns = tensor->elements;
+    how->is->rows = 1;
+    how->is->row_bytes = tensor->bytes;
+    how->is->slab = how->is->stored_slab = 1;
+    how->is->bits = 8;
+    how->is->order = DTI_BLOCK_BYTES;
     how->tensor_scale = 1;
-    how->scale_count = 1;
-    return tensor->gguf->blocks == DTI_GGUF_NVFP4 ? find_tensor_scale(dequant, at, ret, reterr)
-                                                  : DTI_OK;
+    how->is->scale_count = 1;
+    const struct dti_tensor *parts[DTI_PART_COUNT] = {[DTI_PART_CODES] = tensor};
+    const enum dti_status status =
+        tensor->gguf->blocks == DTI_GGUF_NVFP4
+            ? find_tensor_scale(dequant, at, ret, &parts[DTI_PART_TENSOR_SCALE], reterr)
+            : DTI_OK;
+    return status == DTI_OK ? dti_dequant_list(dequant, parts, &ret->form, reterr) : status;
 }
 
 /* The bytes of `count` blocks, little-endian. */
@@ -91,10 +94,10 @@ static enum dti_status look_at_blocks(const struct dti_dequant_tensor *tensor, u
                                       size_t count, struct dti_dequant_scratch *scratch,
                                       const void **ret, struct dti_error *reterr)
 {
-    const size_t each = tensor->gguf->bytes, size = count * each;
+    const size_t each = tensor->is->gguf->bytes, size = count * each;
     const uint64_t offset = tensor->codes.offset + first * each;
     const struct dti_input *const input = tensor->codes.input;
-    if (!tensor->codes_swapped)
+    if (!tensor->is->codes_swapped)
         return dti_window_look(scratch->view, input, scratch->raw, size, offset, ret, reterr);
     const enum dti_status status = dti_input_read_at(input, scratch->raw, size, offset, reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++)
@@ -108,7 +111,7 @@ static enum dti_status find_part(const struct dti_dequant_tensor *tensor, uint64
                                  struct dti_dequant_window *window, float *ret_scale,
                                  uint64_t *ret_left, struct dti_error *reterr)
 {
-    const uint64_t part = tensor->elements / tensor->scale_count, at = first / part;
+    const uint64_t part = tensor->is->elements / tensor->is->scale_count, at = first / part;
     *ret_scale = 1;
     *ret_left = part - first % part;
     if (!tensor->scales.container)
@@ -125,7 +128,7 @@ static void decode(const struct dti_dequant_tensor *tensor, const unsigned char 
                    uint64_t first, size_t n, float scale, float *numbers,
                    struct dti_dequant_scratch *scratch)
 {
-    const size_t elements = tensor->gguf->elements, bytes = tensor->gguf->bytes;
+    const size_t elements = tensor->is->gguf->elements, bytes = tensor->is->gguf->bytes;
     dti_gguf_decode_fn *const run = tensor->method->decode;
     for (size_t skip = (size_t)(first % elements), taken; n > 0; skip = 0, n -= taken) {
         const bool whole = skip == 0 && n >= elements;
@@ -143,7 +146,7 @@ enum dti_status dti_dequant_gguf_read(const struct dti_dequant_tensor *tensor,
                                       const struct dti_dequant_segment *segment,
                                       struct dti_dequant_scratch *scratch, struct dti_error *reterr)
 {
-    const uint64_t elements = tensor->gguf->elements, first = segment->column / elements;
+    const uint64_t elements = tensor->is->gguf->elements, first = segment->column / elements;
     const uint64_t last = (segment->column + segment->n - 1) / elements;
     const void *raw;
     enum dti_status status =
@@ -158,8 +161,8 @@ enum dti_status dti_dequant_gguf_read(const struct dti_dequant_tensor *tensor,
         const size_t n = left < segment->n - done ? (size_t)left : segment->n - done;
         if (status == DTI_OK)
             decode(tensor,
-                   (const unsigned char *)raw + (at / elements - first) * tensor->gguf->bytes, at,
-                   n, scale, segment->numbers + done, scratch);
+                   (const unsigned char *)raw + (at / elements - first) * tensor->is->gguf->bytes,
+                   at, n, scale, segment->numbers + done, scratch);
         done += n;
     }
     return dti_window_done(scratch->view, status, reterr);

@@ -116,10 +116,10 @@ static void set_parts(const struct dti_dequant_group *group, struct dti_dequant_
     how->codes = group->part[DTI_PART_CODES];
     how->scales = group->part[DTI_PART_SCALE];
     how->zeros = group->part[DTI_PART_ZERO_POINT];
-    how->slab = how->stored_slab = 1;
-    how->scale_count = scales->elements;
-    how->scale_rows = scales->rank > 1 ? scales->shape[scales->rank - 2] : 1;
-    how->scale_columns = scales->rank > 0 ? scales->shape[scales->rank - 1] : 1;
+    how->is->slab = how->is->stored_slab = 1;
+    how->is->scale_count = scales->elements;
+    how->is->scale_rows = scales->rank > 1 ? scales->shape[scales->rank - 2] : 1;
+    how->is->scale_columns = scales->rank > 0 ? scales->shape[scales->rank - 1] : 1;
     how->tensor_scale = 1;
 }
 
@@ -129,13 +129,13 @@ enum dti_status dti_dequant_set_unsigned(struct dti_file_dequant *dequant,
 {
     const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
     struct dti_dequant_tensor *const how = &ret->how;
-    how->affine =
+    how->is->affine =
         (struct dti_affine){.code = *dti_format_get(DTI_UINT8), .high = (INT32_C(1) << bits) - 1};
     set_parts(group, how);
-    how->bits = bits;
-    how->order = DTI_BLOCK_BYTES;
-    how->scale_plan = dti_dequant_scale_plan(dequant, scales->format, &scales->layout);
-    return how->scale_plan ? DTI_OK : dti_no_memory(reterr);
+    how->is->bits = bits;
+    how->is->order = DTI_BLOCK_BYTES;
+    how->is->scale_plan = dti_dequant_scale_plan(dequant, scales->format, &scales->layout);
+    return how->is->scale_plan ? DTI_OK : dti_no_memory(reterr);
 }
 
 bool dti_dequant_same_rows(const struct dti_tensor *codes, const struct dti_tensor *scales)
@@ -153,14 +153,14 @@ enum dti_status dti_dequant_set_blocks(struct dti_file_dequant *dequant,
 {
     const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
     struct dti_dequant_tensor *const how = &ret->how;
-    how->block = block;
-    how->bits = dti_format_get(block->code)->width;
-    how->order = how->bits < 8 ? DTI_BLOCK_LOW : DTI_BLOCK_BYTES;
+    how->is->block = block;
+    how->is->bits = dti_format_get(block->code)->width;
+    how->is->order = how->is->bits < 8 ? DTI_BLOCK_LOW : DTI_BLOCK_BYTES;
     set_parts(group, how);
-    how->parts = dti_dequant_block_parts(dequant, block);
-    how->scale_plan =
+    how->is->parts = dti_dequant_block_parts(dequant, block);
+    how->is->scale_plan =
         dti_dequant_scale_plan(dequant, dti_format_get(block->scale), &scales->layout);
-    return how->parts && how->scale_plan ? DTI_OK : dti_no_memory(reterr);
+    return how->is->parts && how->is->scale_plan ? DTI_OK : dti_no_memory(reterr);
 }
 
 bool dti_layouts_part(const struct dti_quant_names *names, size_t at)
@@ -243,6 +243,6 @@ enum dti_status dti_dequant_match_as(struct dti_file_dequant *dequant,
         .hints = hint, .count = 1, .source = group->layout_read->name};
     const enum dti_status status = dti_dequant_match(dequant, &known, group, ret, reterr);
     if (status == DTI_OK)
-        ret->form.layout = group->layout_read->name;
+        ret->form.is->layout = group->layout_read->name;
     return status;
 }

@@ -38,7 +38,7 @@ static enum dti_status match_zeros(const struct dti_dequant_group *group,
     struct dti_dequant_tensor *const how = &found->how;
     const bool words = scheme->row->packing == DTI_QUANT_WORDS;
     const int32_t middle = words ? INT32_C(1) << (scheme->bits - 1) : 0;
-    how->zero_offset = middle;
+    how->is->zero_offset = middle;
     if (!dti_dequant_has(group, DTI_PART_ZERO_POINT)) {
         if (!scheme->asymmetric)
             return DTI_OK;
@@ -49,7 +49,7 @@ static enum dti_status match_zeros(const struct dti_dequant_group *group,
     }
     const struct dti_tensor *const zeros = dti_dequant_part_tensor(part);
     const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
-    found->form.zero_points = true;
+    found->form.is->zero_points = true;
     how->zeros = *part;
     if (scheme->block || dti_format_is_float(&scheme->code))
         return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP, "%s codes have no zero points",
@@ -65,16 +65,16 @@ static enum dti_status match_zeros(const struct dti_dequant_group *group,
         for (unsigned i = 0; i + 1 < last; i++)
             fits = fits && zeros->shape[i] == scales->shape[i];
         if (fits) {
-            if (whole && cross && packed > 1 && how->arrangement != DTI_CODES_WHOLE &&
+            if (whole && cross && packed > 1 && how->is->arrangement != DTI_CODES_WHOLE &&
                 dti_dequant_of(group, DTI_PART_CODES)->shape[last] <= 1)
                 return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
                                           "its zero points of %u bits fill its words whether they "
                                           "cross them or not, and nothing says which",
                                           scheme->bits);
-            how->zero_form = cross && (!whole || how->arrangement != DTI_CODES_WHOLE)
-                                 ? DTI_ZERO_DOWN
-                                 : DTI_ZERO_WORDS;
-            how->zero_offset = 0;
+            how->is->zero_form = cross && (!whole || how->is->arrangement != DTI_CODES_WHOLE)
+                                     ? DTI_ZERO_DOWN
+                                     : DTI_ZERO_WORDS;
+            how->is->zero_offset = 0;
             return DTI_OK;
         }
     }
@@ -87,7 +87,7 @@ static enum dti_status match_zeros(const struct dti_dequant_group *group,
                                   "per scale, %llu in all",
                                   (unsigned long long)zeros->elements, zeros->format->name,
                                   scheme->code.name, (unsigned long long)scales->elements);
-    how->zero_form = DTI_ZERO_PLAIN;
+    how->is->zero_form = DTI_ZERO_PLAIN;
     return DTI_OK;
 }
 
@@ -98,7 +98,7 @@ static enum dti_status match_order(struct dti_file_dequant *dequant,
 {
     if (dti_dequant_has(group, DTI_PART_ORDER))
         return dti_dequant_order_columns(dequant, group, shape, ret, reterr);
-    if (!scheme->ordered || ret->form.per != DTI_PER_GROUP || ret->how.scale_columns <= 1)
+    if (!scheme->ordered || ret->form.is->per != DTI_PER_GROUP || ret->how.is->scale_columns <= 1)
         return DTI_OK;
     dti_dequant_set_rule(group, DTI_LINT_PART_MISSING);
     return dti_dequant_refuse(
@@ -109,12 +109,12 @@ static enum dti_status match_order(struct dti_file_dequant *dequant,
 /* Integers as they were written; floats through their decoder. */
 static void set_affine(const struct dti_dequant_scheme *scheme, struct dti_dequant_tensor *how)
 {
-    how->affine.code = scheme->code;
+    how->is->affine.code = scheme->code;
     if (dti_format_is_float(&scheme->code))
         return;
     const bool sign = scheme->code.kind == DTI_KIND_INT;
-    how->affine.low = sign ? -(INT32_C(1) << (scheme->bits - 1)) : 0;
-    how->affine.high = (INT32_C(1) << (sign ? scheme->bits - 1 : scheme->bits)) - 1;
+    how->is->affine.low = sign ? -(INT32_C(1) << (scheme->bits - 1)) : 0;
+    how->is->affine.high = (INT32_C(1) << (sign ? scheme->bits - 1 : scheme->bits)) - 1;
 }
 
 /* Sets how codes and scales are decoded. */
@@ -129,15 +129,15 @@ static enum dti_status set_decoding(struct dti_file_dequant *dequant,
     const bool packed = scheme->row->packing != DTI_QUANT_PLAIN || codes->format->width < 8;
     const bool high =
         scheme->row->packing == DTI_QUANT_BITS && (group->entry_high || dequant->request.high);
-    how->order = !packed || scheme->bits >= 8 ? DTI_BLOCK_BYTES
-                 : high                       ? DTI_BLOCK_HIGH
-                                              : DTI_BLOCK_LOW;
+    how->is->order = !packed || scheme->bits >= 8 ? DTI_BLOCK_BYTES
+                     : high                       ? DTI_BLOCK_HIGH
+                                                  : DTI_BLOCK_LOW;
     if (codes->format->width < 8 && codes->layout.packing == DTI_PACKING_BYTES)
-        how->order = DTI_BLOCK_BYTES;
-    how->codes_swapped = codes->layout.swapped;
+        how->is->order = DTI_BLOCK_BYTES;
+    how->is->codes_swapped = codes->layout.swapped;
     if (scheme->block) {
-        how->parts = dti_dequant_block_parts(dequant, scheme->block);
-        if (!how->parts)
+        how->is->parts = dti_dequant_block_parts(dequant, scheme->block);
+        if (!how->is->parts)
             return dti_no_memory(reterr);
         if (dti_format_container(scale) > 1 && dti_is_big_endian(&scales->layout))
             return dti_dequant_refuse(&group->part[DTI_PART_SCALE], reterr, DTI_REMEDY_NONE,
@@ -146,8 +146,8 @@ static enum dti_status set_decoding(struct dti_file_dequant *dequant,
     } else {
         set_affine(scheme, how);
     }
-    how->scale_plan = dti_dequant_scale_plan(dequant, scale, &scales->layout);
-    return how->scale_plan ? DTI_OK : dti_no_memory(reterr);
+    how->is->scale_plan = dti_dequant_scale_plan(dequant, scale, &scales->layout);
+    return how->is->scale_plan ? DTI_OK : dti_no_memory(reterr);
 }
 
 /* Codes and zero points in words are addressed by bytes, so big-endian words are refused. */
@@ -202,11 +202,11 @@ enum dti_status dti_dequant_match(struct dti_file_dequant *dequant,
         ret->how.tensor_divisor = ret->how.tensor_scale;
         ret->how.tensor_scale = 1 / ret->how.tensor_scale;
     }
-    ret->form.dtype = dti_dequant_scheme_name(&scheme);
-    ret->form.layout = group->inverse         ? dti_layout_fp8.name
-                       : group->sibling_scale ? dti_layout_scale.name
-                                              : dti_quant_layout_name(scheme.row->layout);
-    ret->form.tensor_scale = dti_dequant_has(group, DTI_PART_TENSOR_SCALE);
+    ret->form.is->dtype = dti_dequant_scheme_name(&scheme);
+    ret->form.is->layout = group->inverse         ? dti_layout_fp8.name
+                           : group->sibling_scale ? dti_layout_scale.name
+                                                  : dti_quant_layout_name(scheme.row->layout);
+    ret->form.is->tensor_scale = dti_dequant_has(group, DTI_PART_TENSOR_SCALE);
     return dti_dequant_show(dequant, group, dti_dequant_of(group, DTI_PART_CODES)->rank, shape, ret,
                             reterr);
 }

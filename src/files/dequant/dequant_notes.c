@@ -93,6 +93,8 @@ enum dti_status dti_dequant_settle(struct dti_file_dequant *dequant, size_t at,
     const enum dti_lint_rule refusal_rule = dequant->refusal_rule;
     const bool unread = dti_input_was_unread(); /* no verdict about the tensor */
     dequant->refusal_rule = DTI_LINT_RULES;
+    if (status == DTI_OK && *found)
+        dti_dequant_share(dequant, *found);
     if (status == DTI_OK)
         return DTI_OK;
     if (dequant->request.logical && status == DTI_BAD_INPUT && !unread) {

@@ -67,28 +67,28 @@ static enum dti_status set_codes(const struct onnx_match *match, const struct dt
     const bool small = match->bits < 8, sign = code->kind == DTI_KIND_INT;
     how->codes = match->group->part[DTI_PART_CODES];
     how->scales = match->group->part[DTI_PART_SCALE];
-    how->bits = match->bits;
-    how->order = small ? DTI_BLOCK_LOW : DTI_BLOCK_BYTES;
-    how->codes_swapped = match->codes->layout.swapped;
+    how->is->bits = match->bits;
+    how->is->order = small ? DTI_BLOCK_LOW : DTI_BLOCK_BYTES;
+    how->is->codes_swapped = match->codes->layout.swapped;
     how->tensor_scale = 1;
-    how->affine.code = *code;
+    how->is->affine.code = *code;
     if (small && !dti_format_is_float(code)) { /* two's complement becomes unsigned */
-        how->affine.code = *dti_format_get(DTI_UINT8);
-        how->affine.high = (INT32_C(1) << match->bits) - 1;
-        how->flip = sign ? (unsigned char)(1U << (match->bits - 1)) : 0;
-        how->zero_offset = how->flip;
+        how->is->affine.code = *dti_format_get(DTI_UINT8);
+        how->is->affine.high = (INT32_C(1) << match->bits) - 1;
+        how->is->flip = sign ? (unsigned char)(1U << (match->bits - 1)) : 0;
+        how->is->zero_offset = how->is->flip;
     } else if (!dti_format_is_float(code) && match->bits < 32) { /* others have zero points of 0 */
-        how->affine.low = sign ? -(INT32_C(1) << (match->bits - 1)) : 0;
-        how->affine.high = (INT32_C(1) << (sign ? match->bits - 1 : match->bits)) - 1;
+        how->is->affine.low = sign ? -(INT32_C(1) << (match->bits - 1)) : 0;
+        how->is->affine.high = (INT32_C(1) << (sign ? match->bits - 1 : match->bits)) - 1;
     }
-    how->scale_plan = dti_dequant_scale_plan(match->dequant, scale, &match->scales->layout);
-    match->ret->form.number = number;
+    how->is->scale_plan = dti_dequant_scale_plan(match->dequant, scale, &match->scales->layout);
+    match->ret->form.is->number = number;
     if (number->id != DTI_FP32) {
         static const struct dti_layout own = {.swapped = false};
-        how->narrow = dti_dequant_narrow_plan(match->dequant, number);
-        how->widen = dti_dequant_scale_plan(match->dequant, number, &own);
+        how->is->narrow = dti_dequant_narrow_plan(match->dequant, number);
+        how->is->widen = dti_dequant_scale_plan(match->dequant, number, &own);
     }
-    return how->scale_plan && (number->id == DTI_FP32 || (how->narrow && how->widen))
+    return how->is->scale_plan && (number->id == DTI_FP32 || (how->is->narrow && how->is->widen))
                ? DTI_OK
                : dti_no_memory(match->error);
 }
@@ -100,9 +100,9 @@ static enum dti_status place(const struct onnx_match *match, const struct dti_te
     struct dti_dequant_found *const ret = match->ret;
     const struct dti_dequant_shape shape = {
         .rank = match->rank, .shape = match->shape, .scales = scales};
-    ret->how.elements = 1;
+    ret->how.is->elements = 1;
     for (unsigned i = 0; i < match->rank; i++) {
-        if (!dti_mul_u64(ret->how.elements, match->shape[i], &ret->how.elements))
+        if (!dti_mul_u64(ret->how.is->elements, match->shape[i], &ret->how.is->elements))
             return too_large(match);
     }
     dti_dequant_place_known(&shape, per, axis, (uint64_t)match->weight->block, ret);
@@ -114,8 +114,8 @@ static void set_packed_zeros(const struct onnx_match *match, uint64_t row)
 {
     struct dti_dequant_tensor *const how = &match->ret->how;
     how->zeros = match->group->part[DTI_PART_ZERO_POINT];
-    how->zero_form = DTI_ZERO_BYTES;
-    how->scale_columns = row;
+    how->is->zero_form = DTI_ZERO_BYTES;
+    how->is->scale_columns = row;
 }
 
 static enum dti_status check_scales(const struct onnx_match *match)
@@ -148,12 +148,12 @@ static enum dti_status set_zeros(const struct onnx_match *match)
         return refuse(match, DTI_PART_ZERO_POINT, "expected the shape of the scales");
     if (code->width == 6)
         return refuse(match, DTI_PART_ZERO_POINT, "codes of 6 bits have no zero points");
-    match->ret->form.zero_points = !dti_format_is_float(code);
+    match->ret->form.is->zero_points = !dti_format_is_float(code);
     if (code->width < 8 && !dti_format_is_float(code)) {
         set_packed_zeros(match, match->scales->elements);
     } else if (code->width >= 8) {
         how->zeros = match->group->part[DTI_PART_ZERO_POINT];
-        how->zero_form = DTI_ZERO_PLAIN;
+        how->is->zero_form = DTI_ZERO_PLAIN;
     }
     return DTI_OK;
 }
@@ -181,8 +181,8 @@ static enum dti_status match_elements(struct onnx_match *match)
     if (per == DTI_PER_CHANNEL && (scales->rank != 1 || scales->elements != match->shape[axis]))
         return refuse(match, DTI_PART_SCALE,
                       "expected one scale, or one for each place along the axis of its node");
-    how->stream = true;
-    how->row_bytes = 0;
+    how->is->stream = true;
+    how->is->row_bytes = 0;
     match->bits = codes->format->width;
     enum dti_status status = place(match, scales, per, axis);
     if (status == DTI_OK)
@@ -219,16 +219,16 @@ static enum dti_status match_rows(struct onnx_match *match, uint64_t row_bytes, 
     scales.shape = shape;
     if (!dti_mul_u64(blocks, match->bits, &bits))
         return too_large(match);
-    how->row_bytes = row_bytes;
-    how->bits = match->bits;
+    how->is->row_bytes = row_bytes;
+    how->is->bits = match->bits;
     enum dti_status status = place(match, &scales, DTI_PER_GROUP, last);
     if (status == DTI_OK)
         status = set_codes(match, dti_format_get(DTI_UINT8));
-    how->affine.high = (INT32_C(1) << match->bits) - 1;
-    how->zero_offset = zeros ? 0 : INT32_C(1) << (match->bits - 1);
+    how->is->affine.high = (INT32_C(1) << match->bits) - 1;
+    how->is->zero_offset = zeros ? 0 : INT32_C(1) << (match->bits - 1);
     if (status != DTI_OK || !zeros)
         return status;
-    match->ret->form.zero_points = true;
+    match->ret->form.is->zero_points = true;
     const uint64_t rows = blocks > 0 ? match->scales->elements / blocks : 0;
     if (zeros->format->id == DTI_UINT8 && dti_mul_u64(rows, dti_divide_up(bits, 8), &packed) &&
         zeros->elements == packed) {
@@ -240,8 +240,8 @@ static enum dti_status match_rows(struct onnx_match *match, uint64_t row_bytes, 
         return refuse(match, DTI_PART_ZERO_POINT,
                       "expected a zero point for each scale, packed as codes are");
     how->biases = match->group->part[DTI_PART_ZERO_POINT];
-    how->number = DTI_FP32;
-    how->centers = true;
+    how->is->number = DTI_FP32;
+    how->is->centers = true;
     return DTI_OK;
 }
 
@@ -306,7 +306,7 @@ static void count_parts(const struct onnx_match *match)
         const struct dti_dequant_part *const part = &match->group->part[i];
         if (part->container && (match->dequant->states[part->tensor] == DTI_DEQUANT_PART ||
                                 dti_dequant_part_tensor(part)->scales_activations))
-            match->ret->form.stored_bytes -= dti_dequant_part_tensor(part)->bytes;
+            match->ret->form.is->stored_bytes -= dti_dequant_part_tensor(part)->bytes;
     }
 }
 
@@ -361,8 +361,8 @@ static enum dti_status match_onnx(struct dti_file_dequant *dequant,
         status = by_node[match.weight->op](&match);
     if (status != DTI_OK)
         return status;
-    ret->form.dtype = dtype_of(&match);
-    ret->form.layout = group->layout_read->name;
+    ret->form.is->dtype = dtype_of(&match);
+    ret->form.is->layout = group->layout_read->name;
     status = dti_dequant_show(dequant, group, match.rank, match.shape, ret, reterr);
     if (status == DTI_OK)
         count_parts(&match);

@@ -82,33 +82,33 @@ enum dti_status dti_dequant_order_columns(struct dti_file_dequant *dequant,
     const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
     const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
     struct dti_dequant_tensor *const how = &ret->how;
-    const bool rows = ret->form.per == DTI_PER_CHANNEL && ret->form.axis == 0;
-    const bool groups =
-        ret->form.per == DTI_PER_GROUP && ret->form.axis == 1 && ret->form.group[0] == 0;
-    if (codes->rank != 2 || scales->rank != 2 || how->block || !(rows || groups) ||
+    const bool rows = ret->form.is->per == DTI_PER_CHANNEL && ret->form.is->axis == 0;
+    const bool groups = ret->form.is->per == DTI_PER_GROUP && ret->form.is->axis == 1 &&
+                        ret->form.is->group[0] == 0;
+    if (codes->rank != 2 || scales->rank != 2 || how->is->block || !(rows || groups) ||
         scales->shape[1] > DTI_DEQUANT_WINDOW || shape[0] != codes->shape[0])
         return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
                                   "it has a group for each column of a matrix, and the scales are "
                                   "not those of groups in its rows");
-    if (how->elements == 0)
+    if (how->is->elements == 0)
         return DTI_OK;
     const struct dti_order_shape lengths = {.rows = shape[1],
                                             .groups = scales->shape[1],
-                                            .group = rows ? shape[1] : ret->form.group[1]};
+                                            .group = rows ? shape[1] : ret->form.is->group[1]};
     struct dti_scale_map map = {.group_of = NULL};
     const enum dti_status status = dti_dequant_order_of(dequant, group, &lengths, &map, reterr);
     if (status != DTI_OK || !map.group_of)
         return status;
-    how->rows = shape[0];
-    how->columns = shape[1];
-    how->row_bytes = codes->bytes / codes->shape[0];
-    how->slab = how->stored_slab = 1;
-    how->map = (struct dti_scale_map){.length = 1,
-                                      .mid = 1,
-                                      .group_rows = 1,
-                                      .group_columns = 1,
-                                      .column_of = map.group_of,
-                                      .of_outer = lengths.groups,
-                                      .of_column = 1};
+    how->is->rows = shape[0];
+    how->is->columns = shape[1];
+    how->is->row_bytes = codes->bytes / codes->shape[0];
+    how->is->slab = how->is->stored_slab = 1;
+    how->is->map = (struct dti_scale_map){.length = 1,
+                                          .mid = 1,
+                                          .group_rows = 1,
+                                          .group_columns = 1,
+                                          .column_of = map.group_of,
+                                          .of_outer = lengths.groups,
+                                          .of_column = 1};
     return DTI_OK;
 }

@@ -106,46 +106,119 @@ enum dti_status dti_dequant_tensor_scale(struct dti_file_dequant *dequant,
     return DTI_OK;
 }
 
+/* Shares the shape of one of the tensors found before, or copies it; NULL: out of memory. */
+static const uint64_t *keep_shape(struct dti_file_dequant *dequant, unsigned rank,
+                                  const uint64_t *shape)
+{
+    enum { LOOK_BACK = 8 };
+    for (size_t i = 1; i <= LOOK_BACK && i <= dequant->settled; i++) {
+        const struct dti_tensor *const other = &dequant->view.tensors[dequant->settled - i];
+        if (other->rank == rank && rank > 0 &&
+            memcmp(other->shape, shape, rank * sizeof *shape) == 0)
+            return other->shape;
+    }
+    uint64_t *const copy = dti_pool_array(&dequant->pool, (size_t)rank + 1, sizeof *copy);
+    if (copy && rank > 0)
+        memcpy(copy, shape, rank * sizeof *copy);
+    return copy;
+}
+
 enum dti_status dti_dequant_show(struct dti_file_dequant *dequant,
                                  const struct dti_dequant_group *group, unsigned rank,
                                  const uint64_t *shape, struct dti_dequant_found *ret,
                                  struct dti_error *reterr)
 {
-    uint64_t *const copy = dti_pool_array(&dequant->pool, rank + 1, sizeof *copy);
-    char *const name = dti_pool_text(&dequant->pool, group->name, group->name_length);
-    if (!copy || !name)
+    const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
+    const char *const name = group->name == codes->name && group->name_length == codes->name_length
+                                 ? codes->name
+                                 : dti_pool_text(&dequant->pool, group->name, group->name_length);
+    const uint64_t *const kept = keep_shape(dequant, rank, shape);
+    if (!kept || !name)
         return dti_no_memory(reterr);
-    if (rank > 0)
-        memcpy(copy, shape, rank * sizeof *copy);
-    ret->shown = *dti_dequant_of(group, DTI_PART_CODES);
-    ret->shown.rank = rank;
-    ret->shown.name = name;
-    ret->shown.name_length = group->name_length;
-    ret->shown.shape = copy;
-    ret->shown.elements = ret->how.elements;
+    *ret->shown = *codes;
+    ret->shown->rank = rank;
+    ret->shown->name = name;
+    ret->shown->name_length = group->name_length;
+    ret->shown->shape = kept;
+    ret->shown->elements = ret->how.is->elements;
+    const struct dti_tensor *parts[DTI_PART_COUNT] = {NULL};
     for (unsigned i = 0; i < DTI_PART_COUNT; i++) {
         if (!group->part[i].container)
             continue;
-        ret->form.parts[i] = dti_dequant_part_tensor(&group->part[i]);
-        ret->form.part_count++;
-        ret->form.stored_bytes += ret->form.parts[i]->bytes;
+        parts[i] = dti_dequant_part_tensor(&group->part[i]);
+        ret->form.is->stored_bytes += parts[i]->bytes;
     }
+    return dti_dequant_list(dequant, parts, &ret->form, reterr);
+}
+
+enum dti_status dti_dequant_list(struct dti_file_dequant *dequant,
+                                 const struct dti_tensor *const parts[DTI_PART_COUNT],
+                                 struct dti_dequant_form *ret, struct dti_error *reterr)
+{
+    const struct dti_tensor *listed[DTI_PART_COUNT];
+    size_t count = 0;
+    for (unsigned i = 0; i < DTI_PART_COUNT; i++) {
+        if (!parts[i])
+            continue;
+        listed[count++] = parts[i];
+        ret->part_set = (uint16_t)(ret->part_set | 1u << i);
+    }
+    ret->listed = dti_pool_array(&dequant->pool, count, sizeof *ret->listed);
+    if (!ret->listed)
+        return dti_no_memory(reterr);
+    memcpy(ret->listed, listed, count * sizeof *listed);
     return DTI_OK;
+}
+
+size_t dti_form_part_count(const struct dti_dequant_form *form)
+{
+    return dti_parts_before(form->part_set, DTI_PART_COUNT);
+}
+
+const struct dti_tensor *dti_form_part(const struct dti_dequant_form *form, size_t part)
+{
+    return form->part_set >> part & 1
+               ? form->listed[dti_parts_before(form->part_set, (enum dti_quant_part)part)]
+               : NULL;
 }
 
 struct dti_dequant_found *dti_dequant_found_new(struct dti_file_dequant *dequant)
 {
     struct dti_dequant_found *const found = dti_pool_alloc(&dequant->pool, sizeof *found);
-    if (!found)
+    struct dti_dequant_shared *const shared =
+        dequant->spare ? dequant->spare : dti_pool_alloc(&dequant->pool, sizeof *shared);
+    if (!found || !shared)
         return NULL;
+    dequant->spare = NULL;
     memset(found, 0, sizeof *found);
+    memset(shared, 0, sizeof *shared);
     atomic_init(&found->how.nan, 0);
     atomic_init(&found->how.inf, 0);
-    found->how.level = dequant->request.level;
-    found->how.reciprocal = dequant->request.reciprocal;
-    found->how.stripes = &dequant->stripes;
-    found->how.factor = 1;
+    dti_dequant_use(found, shared);
+    found->shown = &dequant->view.tensors[dequant->settled];
+    *found->shown = (struct dti_tensor){.name = ""};
+    shared->how.level = dequant->request.level;
+    shared->how.reciprocal = dequant->request.reciprocal;
+    shared->how.stripes = &dequant->stripes;
+    shared->how.factor = 1;
     return found;
+}
+
+void dti_dequant_share(struct dti_file_dequant *dequant, struct dti_dequant_found *found)
+{
+    struct dti_dequant_shared *const own = found->shared;
+    dequant->settled++;
+    for (size_t i = 0; i < DTI_DEQUANT_RECENT && dequant->recent[i]; i++) {
+        struct dti_dequant_shared *const other = dequant->recent[i];
+        if (other == own)
+            return;
+        if (memcmp(other, own, sizeof *own) != 0)
+            continue;
+        dti_dequant_use(found, other);
+        dequant->spare = own;
+        return;
+    }
+    dequant->recent[dequant->next_recent++ % DTI_DEQUANT_RECENT] = own;
 }
 
 const struct dti_block_parts *dti_dequant_block_parts(struct dti_file_dequant *dequant,

@@ -13,7 +13,7 @@
 #include "files/stored/quant_names.h"
 #include "util/run/memory_pool.h"
 
-enum { DTI_DEQUANT_PARTS_MAX = 8, DTI_DEQUANT_PLANS_MAX = 16 };
+enum { DTI_DEQUANT_PARTS_MAX = 8, DTI_DEQUANT_PLANS_MAX = 16, DTI_DEQUANT_RECENT = 16 };
 
 /* How the view shows a tensor of the file. */
 enum dti_dequant_state {
@@ -24,9 +24,16 @@ enum dti_dequant_state {
     DTI_DEQUANT_ONLY,  /* as it is: not named by --only */
 };
 
+/* What tensors that are alike share; other bytes are 0. */
+struct dti_dequant_shared {
+    struct dti_dequant_traits how;
+    struct dti_form_traits form;
+};
+
 /* A quantized tensor that was found. */
 struct dti_dequant_found {
-    struct dti_tensor shown; /* as the view shows it */
+    struct dti_dequant_shared *shared; /* how.is, form.is */
+    struct dti_tensor *shown;          /* as the view shows it: in view.tensors */
     struct dti_dequant_form form;
     struct dti_dequant_tensor how;
     bool symmetric; /* all zero points are in the middle; set once it is planned to become integers
@@ -36,6 +43,14 @@ struct dti_dequant_found {
     const struct dti_gguf_type *type; /* once it is planned to become GGUF: the type that was asked
                                        * for, or NULL */
 };
+
+static inline void dti_dequant_use(struct dti_dequant_found *found,
+                                   struct dti_dequant_shared *shared)
+{
+    found->shared = shared;
+    found->form.is = &shared->form;
+    found->how.is = &shared->how;
+}
 
 /* A tensor of the view. */
 struct dti_dequant_entry {
@@ -80,13 +95,18 @@ struct dti_file_dequant {
     struct dti_pool pool;
     struct dti_container view;         /* never pass it to dti_container_free() */
     struct dti_dequant_entry *entries; /* the tensors of the view */
-    size_t found_count;
-    bool any_found;                                       /* found by names */
+    size_t found_count, settled; /* settled: the first tensors of the view.tensors are those of as
+                                  * many found ones, until all have their place */
+    bool any_found;              /* found by names */
+    struct dti_form_traits nothing;
+    struct dti_dequant_form none; /* of tensors that are not quantized: with traits of nothing */
     const struct dti_dequant_tensor *last;                /* the last one prepared, or NULL */
     struct dti_block_parts *block_parts[DTI_BLOCK_COUNT]; /* created on first use */
     struct dti_plan *plans[DTI_DEQUANT_PLANS_MAX];        /* from scale dtypes to fp32 */
     size_t plan_count;
-    unsigned char *states;          /* per tensor of the container: enum dti_dequant_state */
+    unsigned char *states; /* per tensor of the container: enum dti_dequant_state */
+    struct dti_dequant_shared *recent[DTI_DEQUANT_RECENT], *spare; /* of settled tensors; unused */
+    size_t next_recent;
     struct dti_quant_names names;   /* of the container's tensors */
     struct dti_name_order metadata; /* its keys */
     bool has_config;                /* the configuration was read */
@@ -132,8 +152,15 @@ enum dti_status dti_dequant_whole(struct dti_file_dequant *dequant,
 /* Whether anything was found, or the configuration says that something is quantized. */
 bool dti_dequant_is_quantized(struct dti_file_dequant *dequant);
 
-/* Allocates an empty one from the pool; NULL: out of memory. */
+/* Allocates an empty one from the pool, with traits of its own; NULL: out of memory. */
 struct dti_dequant_found *dti_dequant_found_new(struct dti_file_dequant *dequant);
+/* Lets it use the traits of a tensor that was found before and has the same; from then on they are
+ * not changed. */
+void dti_dequant_share(struct dti_file_dequant *dequant, struct dti_dequant_found *found);
+/* Fills the parts of a form; NULL: missing. */
+enum dti_status dti_dequant_list(struct dti_file_dequant *dequant,
+                                 const struct dti_tensor *const parts[DTI_PART_COUNT],
+                                 struct dti_dequant_form *ret, struct dti_error *reterr);
 
 /* Tables and plans shared by found tensors; NULL: out of memory. */
 const struct dti_block_parts *dti_dequant_block_parts(struct dti_file_dequant *dequant,

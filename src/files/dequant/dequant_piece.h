@@ -39,13 +39,13 @@ static inline uint64_t dti_dequant_scale_of(const struct dti_scale_map *map, uin
 /* The bytes per unpacked code. */
 static inline unsigned dti_dequant_code_bytes(const struct dti_dequant_tensor *tensor)
 {
-    return tensor->bits <= 8 ? 1 : tensor->bits / 8;
+    return tensor->is->bits <= 8 ? 1 : tensor->is->bits / 8;
 }
 
 /* The group of each column of the matrix as shown, if it has a custom order. */
 static inline const uint16_t *dti_dequant_order(const struct dti_dequant_tensor *tensor)
 {
-    return tensor->map.group_of ? tensor->map.group_of : tensor->map.column_of;
+    return tensor->is->map.group_of ? tensor->is->map.group_of : tensor->is->map.column_of;
 }
 
 static inline uint32_t dti_dequant_bits(float number)
@@ -58,7 +58,7 @@ static inline uint32_t dti_dequant_bits(float number)
 static inline void dti_dequant_flip(const struct dti_dequant_tensor *tensor, unsigned char *codes,
                                     size_t n)
 {
-    const unsigned char flip = tensor->flip;
+    const unsigned char flip = tensor->is->flip;
     for (size_t i = 0; i < n && flip != 0; i++)
         codes[i] ^= flip;
 }
@@ -79,15 +79,17 @@ static inline void dti_dequant_reverse(unsigned char *bytes, size_t count, size_
 /* Whether its blocks run along rows and are whole blocks of the format. */
 static inline bool dti_dequant_along(const struct dti_dequant_tensor *tensor)
 {
-    return tensor->block && tensor->matrix == 0 && !tensor->probe &&
-           tensor->map.group_columns > 1 && tensor->map.group_columns % tensor->block->length == 0;
+    return tensor->is->block && tensor->is->matrix == 0 && !tensor->probe &&
+           tensor->is->map.group_columns > 1 &&
+           tensor->is->map.group_columns % tensor->is->block->length == 0;
 }
 
 /* The offset of a row of codes. */
 static inline uint64_t dti_dequant_row(const struct dti_dequant_tensor *tensor, uint64_t row)
 {
-    const uint64_t stored = row / tensor->slab * tensor->stored_slab + row % tensor->slab;
-    return tensor->codes.offset + stored * tensor->row_bytes;
+    const uint64_t stored =
+        row / tensor->is->slab * tensor->is->stored_slab + row % tensor->is->slab;
+    return tensor->codes.offset + stored * tensor->is->row_bytes;
 }
 
 /* dequant_rotated.c: reads a segment of a row whose codes are rotated. */
@@ -113,11 +115,11 @@ struct dti_word_rows {
  * to bytes. */
 static inline unsigned dti_dequant_word_bits(const struct dti_dequant_tensor *tensor)
 {
-    const bool eights = tensor->arrangement == DTI_CODES_ALONG && tensor->bits == 4 &&
-                        tensor->order == DTI_BLOCK_LOW && tensor->columns % 8 == 0;
+    const bool eights = tensor->is->arrangement == DTI_CODES_ALONG && tensor->is->bits == 4 &&
+                        tensor->is->order == DTI_BLOCK_LOW && tensor->is->columns % 8 == 0;
     const bool words =
-        tensor->arrangement == DTI_CODES_DOWN || tensor->arrangement == DTI_CODES_LANES;
-    return words || eights ? tensor->bits : 8;
+        tensor->is->arrangement == DTI_CODES_DOWN || tensor->is->arrangement == DTI_CODES_LANES;
+    return words || eights ? tensor->is->bits : 8;
 }
 /* dequant_words.c: reads n x columns words. Codes of rows that were expanded to bytes are already
  * flipped. */

@@ -96,9 +96,9 @@ static enum dti_status set_zeros(const struct dti_dequant_group *group,
     const struct dti_dequant_part *const part = &group->part[DTI_PART_ZERO_POINT];
     const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
     const bool words = shape->packed == 8;
-    how->flip = words && shape->sign ? 8 : 0;
-    how->zero_offset = how->flip;
-    how->zero_form = DTI_ZERO_NONE;
+    how->is->flip = words && shape->sign ? 8 : 0;
+    how->is->zero_offset = how->is->flip;
+    how->is->zero_form = DTI_ZERO_NONE;
     if (!part->container)
         return shape->sign ? DTI_OK : dti_dequant_need(group, DTI_PART_ZERO_POINT, reterr);
     const struct dti_tensor *const zeros = dti_dequant_part_tensor(part);
@@ -111,9 +111,9 @@ static enum dti_status set_zeros(const struct dti_dequant_group *group,
         return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
                                   "expected zero points packed as the codes are, for %llu scales",
                                   (unsigned long long)scales->elements);
-    how->zero_form = !words || scales->rank == 0 ? DTI_ZERO_PLAIN
-                     : lanes                     ? DTI_ZERO_LANES
-                                                 : DTI_ZERO_ALONG;
+    how->is->zero_form = !words || scales->rank == 0 ? DTI_ZERO_PLAIN
+                         : lanes                     ? DTI_ZERO_LANES
+                                                     : DTI_ZERO_ALONG;
     return DTI_OK;
 }
 
@@ -172,38 +172,39 @@ static enum dti_status match(struct dti_file_dequant *dequant,
     if (status != DTI_OK)
         return status;
     if (shape.bits == 8 && shape.sign)
-        how->affine =
+        how->is->affine =
             (struct dti_affine){.code = *dti_format_get(DTI_INT8), .low = -128, .high = 127};
     if (shape.bits == 4 && lanes)
-        how->arrangement = DTI_CODES_LANES;
+        how->is->arrangement = DTI_CODES_LANES;
     else if (shape.bits == 4)
-        how->order = DTI_BLOCK_LOW;
-    how->rows = shape.rows;
-    how->columns = shape.columns;
-    how->elements = shape.rows * shape.columns;
-    how->row_bytes = shape.columns / 8 * shape.bits + shape.columns % 8;
-    how->map = (struct dti_scale_map){.length = 1, .mid = 1, .group_rows = 1, .group_columns = 1};
-    ret->form.per = DTI_PER_TENSOR;
+        how->is->order = DTI_BLOCK_LOW;
+    how->is->rows = shape.rows;
+    how->is->columns = shape.columns;
+    how->is->elements = shape.rows * shape.columns;
+    how->is->row_bytes = shape.columns / 8 * shape.bits + shape.columns % 8;
+    how->is->map =
+        (struct dti_scale_map){.length = 1, .mid = 1, .group_rows = 1, .group_columns = 1};
+    ret->form.is->per = DTI_PER_TENSOR;
     if (shape.transposed) {
-        how->matrix = how->map.length = shape.rows;
-        how->stripes = &dequant->stripes;
-        how->map.group_rows = weight->group;
-        how->map.of_column = 1;
-        how->map.of_length = shape.columns;
-        ret->form.per = DTI_PER_GROUP;
-        ret->form.axis = 1;
-        ret->form.group[1] = weight->group;
-    } else if (how->scale_count > 1) {
-        how->map.length = shape.rows;
-        how->map.of_length = 1;
-        ret->form.per = DTI_PER_CHANNEL;
+        how->is->matrix = how->is->map.length = shape.rows;
+        how->is->stripes = &dequant->stripes;
+        how->is->map.group_rows = weight->group;
+        how->is->map.of_column = 1;
+        how->is->map.of_length = shape.columns;
+        ret->form.is->per = DTI_PER_GROUP;
+        ret->form.is->axis = 1;
+        ret->form.is->group[1] = weight->group;
+    } else if (how->is->scale_count > 1) {
+        how->is->map.length = shape.rows;
+        how->is->map.of_length = 1;
+        ret->form.is->per = DTI_PER_CHANNEL;
     }
     const uint64_t numbers[] = {shape.transposed ? shape.columns : shape.rows,
                                 shape.transposed ? shape.rows : shape.columns};
-    ret->form.dtype =
+    ret->form.is->dtype =
         shape.bits == 4 ? (shape.sign ? "int4" : "uint4") : (shape.sign ? "int8" : "uint8");
-    ret->form.layout = "quark";
-    ret->form.zero_points = how->zero_form != DTI_ZERO_NONE;
+    ret->form.is->layout = "quark";
+    ret->form.is->zero_points = how->is->zero_form != DTI_ZERO_NONE;
     return dti_dequant_show(dequant, group, 2, numbers, ret, reterr);
 }
 

@@ -14,15 +14,16 @@ static enum dti_status spread_scales(const struct dti_dequant_tensor *tensor,
                                      const struct dti_dequant_segment *segment, size_t blocks,
                                      struct dti_dequant_scratch *scratch, struct dti_error *reterr)
 {
-    const uint64_t length = tensor->block->length, column = segment->column;
-    const uint64_t first = dti_dequant_scale_of(&tensor->map, segment->row, column);
+    const uint64_t length = tensor->is->block->length, column = segment->column;
+    const uint64_t first = dti_dequant_scale_of(&tensor->is->map, segment->row, column);
     const uint64_t last =
-        dti_dequant_scale_of(&tensor->map, segment->row, column + (blocks - 1) * length);
+        dti_dequant_scale_of(&tensor->is->map, segment->row, column + (blocks - 1) * length);
     struct dti_dequant_window *const window = &scratch->window;
     const enum dti_status status =
         dti_dequant_load(tensor, window, first, last - first + 1, reterr);
     for (size_t i = 0; i < blocks && status == DTI_OK; i++) {
-        const uint64_t at = dti_dequant_scale_of(&tensor->map, segment->row, column + i * length);
+        const uint64_t at =
+            dti_dequant_scale_of(&tensor->is->map, segment->row, column + i * length);
         dti_little_put(scratch->scales + i * sizeof(float), sizeof(float),
                        dti_dequant_bits(window->scale[at - window->first]));
     }
@@ -33,8 +34,8 @@ static enum dti_status read_scales(const struct dti_dequant_tensor *tensor,
                                    const struct dti_dequant_segment *segment, size_t blocks,
                                    struct dti_dequant_scratch *scratch, struct dti_error *reterr)
 {
-    const uint64_t first = dti_dequant_scale_of(&tensor->map, segment->row, segment->column);
-    if (tensor->spread)
+    const uint64_t first = dti_dequant_scale_of(&tensor->is->map, segment->row, segment->column);
+    if (tensor->is->spread)
         return spread_scales(tensor, segment, blocks, scratch, reterr);
     return dti_dequant_raw_scales(tensor, &tensor->scales, scratch->view, scratch->scales, first,
                                   blocks, reterr);
@@ -44,9 +45,9 @@ static enum dti_status read_scales(const struct dti_dequant_tensor *tensor,
 static struct dti_block_recipe recipe_of(const struct dti_dequant_tensor *tensor)
 {
     return (struct dti_block_recipe){
-        .format = tensor->block,
+        .format = tensor->is->block,
         .tensor_scale = dti_dequant_bits(tensor->tensor_scale),
-        .tensor_divisor = tensor->reciprocal ? 0 : dti_dequant_bits(tensor->tensor_divisor)};
+        .tensor_divisor = tensor->is->reciprocal ? 0 : dti_dequant_bits(tensor->tensor_divisor)};
 }
 
 /* Whole blocks along rows, the last of which may be short. The segment starts on a block. */
@@ -55,9 +56,9 @@ static enum dti_status read_whole_blocks(const struct dti_dequant_tensor *tensor
                                          size_t n, struct dti_dequant_scratch *scratch,
                                          struct dti_error *reterr)
 {
-    const unsigned length = tensor->block->length;
+    const unsigned length = tensor->is->block->length;
     const size_t blocks = (n + length - 1) / length;
-    const unsigned bits = tensor->order == DTI_BLOCK_BYTES ? 8 : tensor->bits;
+    const unsigned bits = tensor->is->order == DTI_BLOCK_BYTES ? 8 : tensor->is->bits;
     const void *codes;
     enum dti_status status = read_scales(tensor, segment, blocks, scratch, reterr);
     if (status == DTI_OK)
@@ -80,9 +81,9 @@ static enum dti_status dequant_blocks(const struct dti_dequant_tensor *tensor,
                                       struct dti_dequant_segment *segment,
                                       struct dti_dequant_scratch *scratch, struct dti_error *reterr)
 {
-    const size_t skip = (size_t)(segment->column % tensor->block->length);
+    const size_t skip = (size_t)(segment->column % tensor->is->block->length);
     if (skip > 0) { /* a block that began in the previous piece */
-        const size_t left = tensor->block->length - skip;
+        const size_t left = tensor->is->block->length - skip;
         const size_t n = segment->n < left ? segment->n : left;
         segment->column -= skip;
         const enum dti_status status =
@@ -104,15 +105,15 @@ static void dequant_init_blocks(struct dti_dequant_method *ret,
                                 const struct dti_dequant_tensor *tensor)
 {
     const struct dti_block_recipe recipe = recipe_of(tensor);
-    const unsigned bits = tensor->order == DTI_BLOCK_BYTES ? 8 : tensor->bits;
+    const unsigned bits = tensor->is->order == DTI_BLOCK_BYTES ? 8 : tensor->is->bits;
     ret->block_args = (struct dti_block_args){
         .recipe = &recipe, /* until the kernel is chosen, which depends on its format alone */
-        .parts = tensor->parts,
-        .order = tensor->order,
-        .code_stride = tensor->block->length * bits / 8,
-        .scale_stride = dti_format_container(dti_format_get(tensor->block->scale)),
+        .parts = tensor->is->parts,
+        .order = tensor->is->order,
+        .code_stride = tensor->is->block->length * bits / 8,
+        .scale_stride = dti_format_container(dti_format_get(tensor->is->block->scale)),
     };
-    ret->kernel = dti_quant_find_blocks(true, &ret->block_args, tensor->level);
+    ret->kernel = dti_quant_find_blocks(true, &ret->block_args, tensor->is->level);
     ret->block_args.recipe = NULL;
 }
 
@@ -121,7 +122,7 @@ static void run_affine(const struct dti_dequant_tensor *tensor,
                        const struct dti_dequant_segment *segment, const unsigned char *codes,
                        const float *scale, const int32_t *zero)
 {
-    const struct dti_scale_map *const map = &tensor->map;
+    const struct dti_scale_map *const map = &tensor->is->map;
     struct dti_affine_args args = tensor->method->affine_args;
     const size_t container = dti_dequant_code_bytes(tensor);
     if (map->of_column > 0 && map->group_columns == 1) {
@@ -151,11 +152,11 @@ static void run_biased(const struct dti_dequant_tensor *tensor,
                        const struct dti_dequant_segment *segment, const unsigned char *codes,
                        const float *scale, const float *bias)
 {
-    const size_t group = (size_t)tensor->map.group_columns;
+    const size_t group = (size_t)tensor->is->map.group_columns;
     const size_t skip = (size_t)(segment->column % group);
     const size_t head = skip == 0 ? 0 : segment->n < group - skip ? segment->n : group - skip;
     struct dti_biased_args args = {
-        .number = tensor->number, .group = group, .scales = scale, .biases = bias};
+        .number = tensor->is->number, .group = group, .scales = scale, .biases = bias};
     tensor->method->kernel->run.biased_back(&args, segment->numbers, codes, head);
     args.scales += skip > 0;
     args.biases += skip > 0;
@@ -169,8 +170,8 @@ static void run_table(const struct dti_dequant_tensor *tensor,
                       const struct dti_dequant_segment *segment, const unsigned char *codes,
                       const float *scale)
 {
-    const float *const numbers = tensor->parts->numbers;
-    const uint64_t group = tensor->map.group_columns, skip = segment->column % group;
+    const float *const numbers = tensor->is->parts->numbers;
+    const uint64_t group = tensor->is->map.group_columns, skip = segment->column % group;
     for (size_t i = 0; i < segment->n; i++)
         segment->numbers[i] = numbers[codes[i]] * scale[group > 1 ? (skip + i) / group : i];
 }
@@ -182,15 +183,15 @@ static enum dti_status run_ordered(const struct dti_dequant_tensor *tensor,
                                    struct dti_error *reterr)
 {
     enum { AT_ONCE = 1024 };
-    const uint64_t groups = tensor->scale_columns, first = segment->row * groups;
-    const bool zeros = tensor->zero_form != DTI_ZERO_NONE;
+    const uint64_t groups = tensor->is->scale_columns, first = segment->row * groups;
+    const bool zeros = tensor->is->zero_form != DTI_ZERO_NONE;
     struct dti_affine_args args = tensor->method->affine_args;
     const enum dti_status status = dti_dequant_load(tensor, window, first, groups, reterr);
     if (status != DTI_OK)
         return status;
     const size_t at = (size_t)(first - window->first);
     for (size_t done = 0, n; done < segment->n; done += n) {
-        const uint16_t *const order = tensor->map.column_of + segment->column + done;
+        const uint16_t *const order = tensor->is->map.column_of + segment->column + done;
         float scale[AT_ONCE];
         int32_t zero[AT_ONCE];
         n = segment->n - done < AT_ONCE ? segment->n - done : AT_ONCE;
@@ -211,23 +212,23 @@ static enum dti_status run_segment(const struct dti_dequant_tensor *tensor,
                                    const unsigned char *codes, struct dti_dequant_window *window,
                                    struct dti_error *reterr)
 {
-    if (tensor->map.column_of)
+    if (tensor->is->map.column_of)
         return run_ordered(tensor, segment, codes, window, reterr);
-    const uint64_t first = dti_dequant_scale_of(&tensor->map, segment->row, segment->column);
+    const uint64_t first = dti_dequant_scale_of(&tensor->is->map, segment->row, segment->column);
     const uint64_t last =
-        dti_dequant_scale_of(&tensor->map, segment->row, segment->column + segment->n - 1);
+        dti_dequant_scale_of(&tensor->is->map, segment->row, segment->column + segment->n - 1);
     const enum dti_status status =
         dti_dequant_load(tensor, window, first, last - first + 1, reterr);
     if (status != DTI_OK)
         return status;
     const size_t at = (size_t)(first - window->first);
-    if (tensor->block)
+    if (tensor->is->block)
         run_table(tensor, segment, codes, window->scale + at);
     else if (tensor->biases.container)
         run_biased(tensor, segment, codes, window->scale + at, window->bias + at);
     else
         run_affine(tensor, segment, codes, window->scale + at,
-                   tensor->zero_form == DTI_ZERO_NONE ? NULL : window->zero + at);
+                   tensor->is->zero_form == DTI_ZERO_NONE ? NULL : window->zero + at);
     return DTI_OK;
 }
 
@@ -241,12 +242,12 @@ static enum dti_status read_by_scales(const struct dti_dequant_tensor *tensor, u
     if (status != DTI_OK)
         return status;
     for (size_t done = 0; done < n && status == DTI_OK;) {
-        struct dti_dequant_segment segment = {.row = (first + done) / tensor->columns,
-                                              .column = (first + done) % tensor->columns,
+        struct dti_dequant_segment segment = {.row = (first + done) / tensor->is->columns,
+                                              .column = (first + done) % tensor->is->columns,
                                               .n = n - done,
                                               .numbers = numbers + done};
-        if (segment.n > tensor->columns - segment.column)
-            segment.n = (size_t)(tensor->columns - segment.column);
+        if (segment.n > tensor->is->columns - segment.column)
+            segment.n = (size_t)(tensor->is->columns - segment.column);
         status = run_segment(tensor, &segment, codes + done * container, &scratch->window, reterr);
         done += segment.n;
     }
@@ -280,10 +281,10 @@ static void count_specials(struct dti_dequant_tensor *tensor, float *numbers, si
 /* How many of n elements to read at once: up to the end of their row where rows matter. */
 static size_t within_row(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n)
 {
-    const uint64_t left = tensor->columns - first % tensor->columns;
+    const uint64_t left = tensor->is->columns - first % tensor->is->columns;
     const bool rows =
-        tensor->rotation > 0 ||
-        (!tensor->gguf && (dti_dequant_along(tensor) || !dti_dequant_is_flat(tensor)));
+        tensor->is->rotation > 0 ||
+        (!tensor->is->gguf && (dti_dequant_along(tensor) || !dti_dequant_is_flat(tensor)));
     return rows && left < n ? (size_t)left : n;
 }
 
@@ -291,13 +292,13 @@ static enum dti_status read_chunk(const struct dti_dequant_tensor *tensor, uint6
                                   float *numbers, struct dti_dequant_scratch *scratch,
                                   struct dti_error *reterr)
 {
-    struct dti_dequant_segment segment = {.row = first / tensor->columns,
-                                          .column = first % tensor->columns,
+    struct dti_dequant_segment segment = {.row = first / tensor->is->columns,
+                                          .column = first % tensor->is->columns,
                                           .n = n,
                                           .numbers = numbers};
-    if (tensor->gguf)
+    if (tensor->is->gguf)
         return dti_dequant_gguf_read(tensor, &segment, scratch, reterr);
-    if (tensor->rotation > 0)
+    if (tensor->is->rotation > 0)
         return dti_dequant_rotated_read(tensor, &segment, scratch, reterr);
     if (dti_dequant_along(tensor))
         return dequant_blocks(tensor, &segment, scratch, reterr);
@@ -318,11 +319,11 @@ static enum dti_status round_numbers(const struct dti_dequant_tensor *tensor, fl
     enum dti_status status = DTI_OK;
     for (size_t done = 0; done < n && status == DTI_OK; done += DTI_TILE) {
         const size_t some = n - done < DTI_TILE ? n - done : DTI_TILE;
-        status = dti_plan_run(tensor->narrow, narrow, numbers + done, some, 0, DTI_STORES_CACHED,
-                              NULL, reterr);
+        status = dti_plan_run(tensor->is->narrow, narrow, numbers + done, some, 0,
+                              DTI_STORES_CACHED, NULL, reterr);
         if (status == DTI_OK)
-            status = dti_plan_run(tensor->widen, numbers + done, narrow, some, 0, DTI_STORES_CACHED,
-                                  NULL, reterr);
+            status = dti_plan_run(tensor->is->widen, numbers + done, narrow, some, 0,
+                                  DTI_STORES_CACHED, NULL, reterr);
     }
     return status;
 }
@@ -343,15 +344,15 @@ static enum dti_status read_numbers(void *context, void *buffer, size_t size, ui
     for (size_t done = 0; done < n && status == DTI_OK;) {
         const uint64_t at = first + done;
         const size_t some = n - done < DTI_DEQUANT_CHUNK ? n - done : DTI_DEQUANT_CHUNK;
-        const size_t taken = tensor->matrix > 0 ? some : within_row(tensor, at, some);
-        if (tensor->matrix > 0)
-            status = dti_stripes_read(tensor->stripes, tensor, at, taken, numbers + done, scratch,
-                                      reterr);
+        const size_t taken = tensor->is->matrix > 0 ? some : within_row(tensor, at, some);
+        if (tensor->is->matrix > 0)
+            status = dti_stripes_read(tensor->is->stripes, tensor, at, taken, numbers + done,
+                                      scratch, reterr);
         else
             status = read_chunk(tensor, at, taken, numbers + done, scratch, reterr);
-        if (status == DTI_OK && tensor->factor != 1)
-            multiply(numbers + done, taken, tensor->factor);
-        if (status == DTI_OK && tensor->narrow)
+        if (status == DTI_OK && tensor->is->factor != 1)
+            multiply(numbers + done, taken, tensor->is->factor);
+        if (status == DTI_OK && tensor->is->narrow)
             status = round_numbers(tensor, numbers + done, taken, reterr);
         if (status == DTI_OK)
             count_specials(tensor, numbers + done, taken);
@@ -363,15 +364,16 @@ static enum dti_status read_numbers(void *context, void *buffer, size_t size, ui
 /* Whether each element has its own scale in memory. */
 static bool has_each(const struct dti_dequant_tensor *tensor)
 {
-    return tensor->matrix > 0 ? dti_stripes_spread(&tensor->map)
-                              : tensor->map.of_column > 0 && tensor->map.group_columns == 1;
+    return tensor->is->matrix > 0
+               ? dti_stripes_spread(&tensor->is->map)
+               : tensor->is->map.of_column > 0 && tensor->is->map.group_columns == 1;
 }
 
 /* Whether codes are unpacked before their numbers are computed. */
 static bool has_packed(const struct dti_dequant_tensor *tensor)
 {
-    return !dti_dequant_along(tensor) && tensor->bits < 8 &&
-           (tensor->order != DTI_BLOCK_BYTES || tensor->arrangement != DTI_CODES_ALONG);
+    return !dti_dequant_along(tensor) && tensor->is->bits < 8 &&
+           (tensor->is->order != DTI_BLOCK_BYTES || tensor->is->arrangement != DTI_CODES_ALONG);
 }
 
 static bool has_biases(const struct dti_dequant_tensor *tensor)
@@ -383,58 +385,59 @@ static bool has_biases(const struct dti_dequant_tensor *tensor)
  * matrices. */
 static bool has_floats(const struct dti_dequant_tensor *tensor)
 {
-    return tensor->block && tensor->matrix > 0 &&
-           dti_format_is_float(dti_format_get(tensor->block->code));
+    return tensor->is->block && tensor->is->matrix > 0 &&
+           dti_format_is_float(dti_format_get(tensor->is->block->code));
 }
 
 bool dti_dequant_is_alike(const struct dti_dequant_tensor *one,
                           const struct dti_dequant_tensor *other)
 {
-    return one->block == other->block && one->gguf == other->gguf && one->parts == other->parts &&
-           one->bits == other->bits && one->order == other->order &&
-           one->zero_offset == other->zero_offset && one->level == other->level &&
-           has_each(one) == has_each(other) && dti_dequant_along(one) == dti_dequant_along(other) &&
+    return one->is->block == other->is->block && one->is->gguf == other->is->gguf &&
+           one->is->parts == other->is->parts && one->is->bits == other->is->bits &&
+           one->is->order == other->is->order && one->is->zero_offset == other->is->zero_offset &&
+           one->is->level == other->is->level && has_each(one) == has_each(other) &&
+           dti_dequant_along(one) == dti_dequant_along(other) &&
            has_packed(one) == has_packed(other) && has_biases(one) == has_biases(other) &&
            has_floats(one) == has_floats(other) &&
-           memcmp(&one->affine, &other->affine, sizeof one->affine) == 0;
+           memcmp(&one->is->affine, &other->is->affine, sizeof one->is->affine) == 0;
 }
 
 static void init_affine(struct dti_dequant_method *ret, const struct dti_dequant_tensor *tensor)
 {
     static const float some = 1;
-    ret->affine = tensor->affine;
-    if (tensor->block)
-        ret->affine.code = *dti_format_get(tensor->block->code);
+    ret->affine = tensor->is->affine;
+    if (tensor->is->block)
+        ret->affine.code = *dti_format_get(tensor->is->block->code);
     dti_decoder_init(&ret->decoder, &ret->affine.code);
     ret->affine_args = (struct dti_affine_args){
         .affine = &ret->affine,
         .decoder = dti_format_is_float(&ret->affine.code) ? &ret->decoder : NULL,
         .scale = 1,
         .inverse = 1,
-        .zero_point = tensor->zero_offset,
+        .zero_point = tensor->is->zero_offset,
         .scales = has_each(tensor) ? &some : NULL,
     };
-    ret->kernel = dti_quant_find_affine(true, &ret->affine_args, tensor->level);
+    ret->kernel = dti_quant_find_affine(true, &ret->affine_args, tensor->is->level);
 }
 
 void dti_dequant_method_init(struct dti_dequant_method *ret,
                              const struct dti_dequant_tensor *tensor)
 {
     memset(ret, 0, sizeof *ret);
-    ret->range = dti_quant_find_range(false, tensor->level);
-    ret->rotate = dti_quant_find_rotate(true, tensor->level);
-    if (tensor->gguf)
-        ret->decode = dti_gguf_find(tensor->gguf->blocks, tensor->level);
+    ret->range = dti_quant_find_range(false, tensor->is->level);
+    ret->rotate = dti_quant_find_rotate(true, tensor->is->level);
+    if (tensor->is->gguf)
+        ret->decode = dti_gguf_find(tensor->is->gguf->blocks, tensor->is->level);
     else if (dti_dequant_along(tensor))
         dequant_init_blocks(ret, tensor);
     else if (has_biases(tensor))
-        ret->kernel = dti_quant_find_biased(tensor->level);
-    else if (!tensor->block || has_floats(tensor))
+        ret->kernel = dti_quant_find_biased(tensor->is->level);
+    else if (!tensor->is->block || has_floats(tensor))
         init_affine(ret, tensor);
     if (has_packed(tensor)) {
-        ret->unpack_args = (struct dti_kernel_args){.bits = tensor->bits,
-                                                    .high_first = tensor->order == DTI_BLOCK_HIGH};
-        ret->unpack = dti_kernel_find(DTI_OP_UNPACK, &ret->unpack_args, tensor->level);
+        ret->unpack_args = (struct dti_kernel_args){
+            .bits = tensor->is->bits, .high_first = tensor->is->order == DTI_BLOCK_HIGH};
+        ret->unpack = dti_kernel_find(DTI_OP_UNPACK, &ret->unpack_args, tensor->is->level);
     }
 }
 
@@ -445,7 +448,7 @@ void dti_dequant_prepare(struct dti_dequant_tensor *tensor, const struct dti_deq
         .read = read_numbers,
         .context = tensor,
         .scratch_bytes = sizeof(struct dti_dequant_scratch) +
-                         (tensor->matrix > 0 ? (size_t)DTI_STRIPE_SCRATCH : 0),
+                         (tensor->is->matrix > 0 ? (size_t)DTI_STRIPE_SCRATCH : 0),
     };
 }
 

@@ -15,10 +15,10 @@ static enum dti_status read_groups(const struct dti_dequant_tensor *tensor, uint
                                    struct dti_dequant_scratch *scratch, struct dti_error *reterr)
 {
     const struct dti_unrotate_args args = {
-        .group = tensor->rotation, .middle = tensor->zero_offset, .scale = scale};
+        .group = tensor->is->rotation, .middle = tensor->is->zero_offset, .scale = scale};
     const unsigned char *codes = NULL;
     const enum dti_status status =
-        dti_dequant_codes(tensor, first, groups * tensor->rotation, scratch, &codes, reterr);
+        dti_dequant_codes(tensor, first, groups * tensor->is->rotation, scratch, &codes, reterr);
     if (status == DTI_OK)
         tensor->method->rotate->run.unrotate(&args, numbers, codes, groups);
     return dti_window_done(scratch->view, status, reterr);
@@ -30,20 +30,20 @@ enum dti_status dti_dequant_rotated_read(const struct dti_dequant_tensor *tensor
                                          struct dti_error *reterr)
 {
     float group[DTI_UNROTATE_MOST];
-    const uint64_t row = segment->row * tensor->columns;
-    const uint64_t at = dti_dequant_scale_of(&tensor->map, segment->row, segment->column);
+    const uint64_t row = segment->row * tensor->is->columns;
+    const uint64_t at = dti_dequant_scale_of(&tensor->is->map, segment->row, segment->column);
     enum dti_status status = dti_dequant_load(tensor, &scratch->window, at, 1, reterr);
     for (size_t done = 0; done < segment->n && status == DTI_OK;) {
         const uint64_t column = segment->column + done;
-        const size_t skip = (size_t)(column % tensor->rotation), left = segment->n - done;
-        const size_t groups = skip == 0 ? left / tensor->rotation : 0;
+        const size_t skip = (size_t)(column % tensor->is->rotation), left = segment->n - done;
+        const size_t groups = skip == 0 ? left / tensor->is->rotation : 0;
         const float scale = scratch->window.scale[at - scratch->window.first];
-        size_t n = groups * tensor->rotation;
+        size_t n = groups * tensor->is->rotation;
         if (groups > 0) {
             status = read_groups(tensor, row + column, groups, scale, segment->numbers + done,
                                  scratch, reterr);
         } else {
-            n = tensor->rotation - skip < left ? tensor->rotation - skip : left;
+            n = tensor->is->rotation - skip < left ? tensor->is->rotation - skip : left;
             status = read_groups(tensor, row + column - skip, 1, scale, group, scratch, reterr);
             if (status == DTI_OK)
                 memcpy(segment->numbers + done, group + skip, n * sizeof *group);
@@ -103,28 +103,29 @@ enum dti_status dti_dequant_set_rotated(struct dti_file_dequant *dequant,
         status = dti_dequant_set_unsigned(dequant, group, bits, ret, reterr);
     if (status != DTI_OK)
         return status;
-    how->rotation = (unsigned)length;
-    how->rows = codes->shape[0];
-    how->columns = codes->shape[1] * (8 / bits);
-    how->elements = codes->elements * (8 / bits); /* cannot overflow: bounded by bits */
-    how->row_bytes = codes->shape[1];
+    how->is->rotation = (unsigned)length;
+    how->is->rows = codes->shape[0];
+    how->is->columns = codes->shape[1] * (8 / bits);
+    how->is->elements = codes->elements * (8 / bits); /* cannot overflow: bounded by bits */
+    how->is->row_bytes = codes->shape[1];
     if (bits < 8) {
-        how->order = DTI_BLOCK_LOW;
-        how->zero_offset = how->flip = 8; /* makes two's complement unsigned */
+        how->is->order = DTI_BLOCK_LOW;
+        how->is->zero_offset = how->is->flip = 8; /* makes two's complement unsigned */
     } else {
-        how->affine =
+        how->is->affine =
             (struct dti_affine){.code = *dti_format_get(DTI_INT8), .low = -128, .high = 127};
     }
-    how->map = (struct dti_scale_map){.length = 1, .mid = 1, .group_rows = 1, .group_columns = 1};
-    ret->form.per = DTI_PER_TENSOR;
-    if (how->scale_count > 1) {
-        how->map.length = how->rows;
-        how->map.of_length = 1;
-        ret->form.per = DTI_PER_CHANNEL;
+    how->is->map =
+        (struct dti_scale_map){.length = 1, .mid = 1, .group_rows = 1, .group_columns = 1};
+    ret->form.is->per = DTI_PER_TENSOR;
+    if (how->is->scale_count > 1) {
+        how->is->map.length = how->is->rows;
+        how->is->map.of_length = 1;
+        ret->form.is->per = DTI_PER_CHANNEL;
     }
-    ret->form.dtype = bits < 8 ? "int4" : "int8";
-    ret->form.layout = group->layout_read->name;
-    ret->form.rotation = (unsigned)length;
-    return dti_dequant_show(dequant, group, 2, (const uint64_t[]){how->rows, how->columns}, ret,
-                            reterr);
+    ret->form.is->dtype = bits < 8 ? "int4" : "int8";
+    ret->form.is->layout = group->layout_read->name;
+    ret->form.is->rotation = (unsigned)length;
+    return dti_dequant_show(dequant, group, 2, (const uint64_t[]){how->is->rows, how->is->columns},
+                            ret, reterr);
 }

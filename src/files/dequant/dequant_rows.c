@@ -236,8 +236,9 @@ static bool is_within(const struct dti_dequant_shape *shape)
 static bool is_little(const struct dti_dequant_shape *shape, const struct dti_dequant_form *form)
 {
     for (unsigned i = 0; i < shape->rank; i++) {
-        const bool groups = form->per == DTI_PER_GROUP && form->axis == i && form->group[0] == 0;
-        if (shape->stored[i] - shape->shape[i] >= (groups ? form->group[1] : 1))
+        const bool groups =
+            form->is->per == DTI_PER_GROUP && form->is->axis == i && form->is->group[0] == 0;
+        if (shape->stored[i] - shape->shape[i] >= (groups ? form->is->group[1] : 1))
             return false;
     }
     return true;
@@ -283,7 +284,7 @@ static void find_crossing(const struct dti_dequant_scheme *scheme, uint64_t last
     const bool cross = dti_divide_up(last * scheme->bits, 32) == words; /* cannot overflow: bounded
                                                                          * by the words */
     ambiguity->crossing = whole && cross && words > 1;
-    how->arrangement = whole && !cross ? DTI_CODES_WHOLE : DTI_CODES_ALONG;
+    how->is->arrangement = whole && !cross ? DTI_CODES_WHOLE : DTI_CODES_ALONG;
 }
 
 /* Finds codes that could be others: of another width in words, or packed codes in uint8. */
@@ -337,13 +338,13 @@ static bool try_row(const struct dti_dequant_group *group, const struct dti_dequ
         return false; /* rows that end within a byte */
     if (!is_within(&shape))
         return false;
-    how->block = scheme->block;
-    how->bits = scheme->bits;
-    how->elements = 1;
+    how->is->block = scheme->block;
+    how->is->bits = scheme->bits;
+    how->is->elements = 1;
     for (unsigned i = 0; i < codes->rank; i++)
-        how->elements *= shape.shape[i]; /* cannot overflow: at most as many as codes */
+        how->is->elements *= shape.shape[i]; /* cannot overflow: at most as many as codes */
     const uint64_t rows = codes->rank > 0 ? codes->shape[codes->rank - 1] : 1;
-    how->row_bytes = codes->elements > 0 ? codes->bytes / (codes->elements / rows) : 0;
+    how->is->row_bytes = codes->elements > 0 ? codes->bytes / (codes->elements / rows) : 0;
     if (shape.words && !end_words(group, scheme, given, codes->rank, stored))
         return false;
     if (shape.words)
@@ -382,6 +383,8 @@ enum dti_status dti_dequant_choose(const struct dti_dequant_knowledge *known,
 {
     const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
     const struct dti_dequant_found empty = *ret;
+    struct dti_dequant_shared *const own = ret->shared;
+    const struct dti_dequant_shared blank = *own;
     const size_t plain = dti_quant_row_count + MORE, rows = plain + WIDTHS;
     uint64_t stored[DTI_QUANT_RANK_MAX];
     bool any = false, candidates = false;
@@ -395,17 +398,19 @@ enum dti_status dti_dequant_choose(const struct dti_dequant_knowledge *known,
             !row_fits(group, row, width, &scheme))
             continue;
         struct dti_dequant_found trial = empty;
+        struct dti_dequant_shared shared = blank;
+        dti_dequant_use(&trial, &shared);
         candidates = true;
         if (!hint_fits(known, hint, &scheme) ||
             !try_row(group, &scheme, hint, given, stored, &trial, &ambiguity))
             continue;
-        if (trial.how.elements > 0 && has_caveats(&ambiguity))
+        if (trial.how.is->elements > 0 && has_caveats(&ambiguity))
             return dequant_refuse_ambiguity(group, &ambiguity, reterr);
-        if (any && trial.how.elements > 0 && !same(group, ret_scheme, &scheme))
+        if (any && trial.how.is->elements > 0 && !same(group, ret_scheme, &scheme))
             return dequant_refuse_two(group, dti_dequant_scheme_name(ret_scheme),
                                       dti_dequant_scheme_name(&scheme), reterr);
-        if (any && trial.how.elements > 0 && trial.how.scale_count > 1 &&
-            memcmp(&ret->how.map, &trial.how.map, sizeof trial.how.map) != 0)
+        if (any && trial.how.is->elements > 0 && trial.how.is->scale_count > 1 &&
+            memcmp(&ret->how.is->map, &trial.how.is->map, sizeof trial.how.is->map) != 0)
             return dequant_refuse_two(group, NULL, NULL, reterr);
         scheme.asymmetric = hint->asymmetric && (!any || ret_scheme->asymmetric);
         scheme.ordered = hint->ordered && (!any || ret_scheme->ordered);
@@ -417,6 +422,8 @@ enum dti_status dti_dequant_choose(const struct dti_dequant_knowledge *known,
         any = true;
         *ret_scheme = scheme;
         *ret = trial;
+        *own = shared;
+        dti_dequant_use(ret, own);
         for (unsigned k = 0; k < codes->rank; k++)
             shape[k] = given ? given[k] : stored[k];
     }

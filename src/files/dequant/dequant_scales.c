@@ -67,7 +67,7 @@ static enum dti_status read_tiles(const struct dti_dequant_tensor *tensor,
 static enum dti_status read_tiled(const struct dti_dequant_tensor *tensor, unsigned char *buffer,
                                   uint64_t first, size_t count, struct dti_error *reterr)
 {
-    const uint64_t columns = tensor->scale_columns;
+    const uint64_t columns = tensor->is->scale_columns;
     const uint64_t size = dti_tiled_columns(columns) * DTI_TILE_ROWS;
     enum dti_status status = DTI_OK;
     for (size_t done = 0; done < count && status == DTI_OK;) {
@@ -102,7 +102,7 @@ enum dti_status dti_dequant_raw_scales(const struct dti_dequant_tensor *tensor,
                                        struct dti_error *reterr)
 {
     const size_t size = dti_format_container(dti_dequant_part_tensor(part)->format);
-    if (tensor->tiled)
+    if (tensor->is->tiled)
         return read_tiled(tensor, buffer, first, count, reterr);
     return dti_window_copy(view, part->input, buffer, count * size, part->offset + first * size,
                            reterr);
@@ -120,7 +120,7 @@ static enum dti_status load_floats(const struct dti_dequant_tensor *tensor,
                                                     window->first, count, reterr);
     for (size_t done = 0; done < count && status == DTI_OK; done += DTI_TILE) {
         const size_t n = count - done < DTI_TILE ? count - done : DTI_TILE;
-        status = dti_plan_run(tensor->scale_plan, ret + done, window->raw + done * size, n, 0,
+        status = dti_plan_run(tensor->is->scale_plan, ret + done, window->raw + done * size, n, 0,
                               DTI_STORES_CACHED, NULL, reterr);
     }
     return status;
@@ -134,9 +134,10 @@ static enum dti_status load_own(const struct dti_dequant_tensor *tensor,
     const size_t count = (size_t)window->count;
     const enum dti_status status =
         load_floats(tensor, &tensor->scales, window, window->scale, reterr);
-    for (size_t i = 0; i < count && tensor->divisors; i++)
+    for (size_t i = 0; i < count && tensor->is->divisors; i++)
         window->scale[i] = 1 / window->scale[i];
-    for (size_t i = 0; i < count && tensor->block && tensor->block->family == DTI_BLOCKS_NV; i++)
+    for (size_t i = 0; i < count && tensor->is->block && tensor->is->block->family == DTI_BLOCKS_NV;
+         i++)
         window->scale[i] = dti_dequant_block_scale(tensor, window->scale[i]);
     return status;
 }
@@ -148,7 +149,7 @@ static enum dti_status load_scales(const struct dti_dequant_tensor *tensor,
     enum dti_status status = load_own(tensor, window, reterr);
     if (status == DTI_OK && tensor->biases.container)
         status = load_floats(tensor, &tensor->biases, window, window->bias, reterr);
-    for (uint64_t i = 0; i < window->count && tensor->centers && status == DTI_OK; i++)
+    for (uint64_t i = 0; i < window->count && tensor->is->centers && status == DTI_OK; i++)
         window->bias[i] = -(window->scale[i] * window->bias[i]);
     for (uint64_t i = 0; i < window->count && tensor->probe && status == DTI_OK; i++) {
         window->scale[i] = window->scale[i] == 0 ? 1 : 0;
@@ -175,7 +176,7 @@ static enum dti_status zero_outside(const struct dti_dequant_tensor *tensor, uin
     return dti_fail(reterr, DTI_BAD_INPUT,
                     "%s: element %llu is %lld, which is not a zero point of %s codes",
                     dti_tensor_place(tensor->zeros.container, tensor->zeros.tensor, place),
-                    (unsigned long long)index, (long long)zero, tensor->affine.code.name);
+                    (unsigned long long)index, (long long)zero, tensor->is->affine.code.name);
 }
 
 static int64_t integer_of(const struct dti_format *format, uint64_t code)
@@ -192,8 +193,8 @@ bool dti_dequant_zero_of(const struct dti_dequant_tensor *tensor, const unsigned
         integer_of(zeros->format, dti_storage_get(zeros->format, &zeros->layout, raw, i));
     *ret = zero;
     return zero >= INT16_MIN && zero <= UINT16_MAX &&
-           zero + tensor->zero_offset >= tensor->affine.low &&
-           zero + tensor->zero_offset <= tensor->affine.high;
+           zero + tensor->is->zero_offset >= tensor->is->affine.low &&
+           zero + tensor->is->zero_offset <= tensor->is->affine.high;
 }
 
 static enum dti_status load_plain_zeros(const struct dti_dequant_tensor *tensor,
@@ -208,7 +209,7 @@ static enum dti_status load_plain_zeros(const struct dti_dequant_tensor *tensor,
         int64_t zero;
         if (!dti_dequant_zero_of(tensor, window->raw, i, &zero))
             return zero_outside(tensor, window->first + i, zero, reterr);
-        window->zero[i] = (int32_t)zero + tensor->zero_offset;
+        window->zero[i] = (int32_t)zero + tensor->is->zero_offset;
     }
     return status;
 }
@@ -222,7 +223,7 @@ struct scale_run {
 static struct scale_run run_at(const struct dti_dequant_tensor *tensor,
                                const struct dti_dequant_window *window, uint64_t done)
 {
-    const uint64_t columns = tensor->scale_columns, at = window->first + done;
+    const uint64_t columns = tensor->is->scale_columns, at = window->first + done;
     const uint64_t left = columns - at % columns, wanted = window->count - done;
     return (struct scale_run){at / columns, at % columns, (size_t)(left < wanted ? left : wanted)};
 }
@@ -232,28 +233,28 @@ static enum dti_status load_packed_zeros(const struct dti_dequant_tensor *tensor
                                          struct dti_dequant_window *window,
                                          struct dti_error *reterr)
 {
-    const uint64_t columns = tensor->scale_columns, in_word = 32 / tensor->bits;
-    const bool stream = tensor->zero_form == DTI_ZERO_DOWN;
-    const uint64_t rows = tensor->scale_rows;
+    const uint64_t columns = tensor->is->scale_columns, in_word = 32 / tensor->is->bits;
+    const bool stream = tensor->is->zero_form == DTI_ZERO_DOWN;
+    const uint64_t rows = tensor->is->scale_rows;
     const uint64_t words =
-        stream ? dti_divide_up(rows * tensor->bits, 32) : dti_divide_up(rows, in_word);
-    const int32_t mask = (int32_t)dti_low_bits(tensor->bits);
+        stream ? dti_divide_up(rows * tensor->is->bits, 32) : dti_divide_up(rows, in_word);
+    const int32_t mask = (int32_t)dti_low_bits(tensor->is->bits);
     enum dti_status status = DTI_OK;
     for (uint64_t done = 0; done < window->count && status == DTI_OK;) {
         const struct scale_run run = run_at(tensor, window, done);
-        const uint64_t row = run.row % rows, bit = row * tensor->bits;
+        const uint64_t row = run.row % rows, bit = row * tensor->is->bits;
         const uint64_t above = run.row / rows * words + (stream ? bit / 32 : row / in_word);
         const uint64_t word = above * columns + run.column;
-        const unsigned shift = (unsigned)(stream ? bit % 32 : row % in_word * tensor->bits);
+        const unsigned shift = (unsigned)(stream ? bit % 32 : row % in_word * tensor->is->bits);
         unsigned char *const next = window->raw + 4 * (size_t)DTI_DEQUANT_WINDOW;
         status = dti_input_read_at(tensor->zeros.input, window->raw, 4 * run.n,
                                    tensor->zeros.offset + 4 * word, reterr);
-        if (status == DTI_OK && shift + tensor->bits > 32)
+        if (status == DTI_OK && shift + tensor->is->bits > 32)
             status = dti_input_read_at(tensor->zeros.input, next, 4 * run.n,
                                        tensor->zeros.offset + 4 * (word + columns), reterr);
         for (size_t i = 0; i < run.n && status == DTI_OK; i++) {
             uint64_t bits = dti_little_get(window->raw + 4 * i, 4);
-            if (shift + tensor->bits > 32)
+            if (shift + tensor->is->bits > 32)
                 bits |= dti_little_get(next + 4 * i, 4) << 32;
             window->zero[done + i] = (int32_t)(bits >> shift & (uint32_t)mask);
         }
@@ -266,17 +267,17 @@ static enum dti_status load_packed_zeros(const struct dti_dequant_tensor *tensor
 static enum dti_status load_zeros_along(const struct dti_dequant_tensor *tensor,
                                         struct dti_dequant_window *window, struct dti_error *reterr)
 {
-    const unsigned unit = tensor->zero_form == DTI_ZERO_BYTES ? 8 : 32;
+    const unsigned unit = tensor->is->zero_form == DTI_ZERO_BYTES ? 8 : 32;
     const uint64_t row_bytes =
-        dti_divide_up(tensor->scale_columns * tensor->bits, unit) * (unit / 8);
-    const int32_t mask = (int32_t)dti_low_bits(tensor->bits);
+        dti_divide_up(tensor->is->scale_columns * tensor->is->bits, unit) * (unit / 8);
+    const int32_t mask = (int32_t)dti_low_bits(tensor->is->bits);
     enum dti_status status = DTI_OK;
     for (uint64_t done = 0; done < window->count && status == DTI_OK;) {
         const struct scale_run run = run_at(tensor, window, done);
-        const uint64_t word = run.column / 32 * tensor->bits;
+        const uint64_t word = run.column / 32 * tensor->is->bits;
         const size_t skip = (size_t)(run.column % 32);
         unsigned char *const fields = window->raw + 4 * (size_t)DTI_DEQUANT_WINDOW;
-        uint64_t bytes = dti_divide_up((skip + run.n) * tensor->bits, 32) * 4;
+        uint64_t bytes = dti_divide_up((skip + run.n) * tensor->is->bits, 32) * 4;
         bytes = bytes > row_bytes - word * 4 ? row_bytes - word * 4 : bytes;
         status = dti_input_read_at(tensor->zeros.input, window->raw, (size_t)bytes,
                                    tensor->zeros.offset + run.row * row_bytes + word * 4, reterr);
@@ -284,7 +285,7 @@ static enum dti_status load_zeros_along(const struct dti_dequant_tensor *tensor,
             return status;
         dti_dequant_packed_zeros(tensor, fields, window->raw, skip, run.n);
         for (size_t i = 0; i < run.n; i++)
-            window->zero[done + i] = (fields[i] + tensor->zero_offset) & mask;
+            window->zero[done + i] = (fields[i] + tensor->is->zero_offset) & mask;
         done += run.n;
     }
     return status;
@@ -297,22 +298,22 @@ enum dti_status dti_dequant_load(const struct dti_dequant_tensor *tensor,
     if (window->count > 0 && first >= window->first && first - window->first <= window->count &&
         count <= window->count - (first - window->first))
         return DTI_OK;
-    if (first > tensor->scale_count || count > tensor->scale_count - first)
+    if (first > tensor->is->scale_count || count > tensor->is->scale_count - first)
         return dti_fail(reterr, DTI_BUG, "scales beyond the last one");
     window->view = NULL; /* a look for codes may be open */
     window->first = first;
     window->count = count;
-    if (tensor->scale_count <= DTI_DEQUANT_WINDOW) { /* load all of them once */
+    if (tensor->is->scale_count <= DTI_DEQUANT_WINDOW) { /* load all of them once */
         window->first = 0;
-        window->count = tensor->scale_count;
+        window->count = tensor->is->scale_count;
     }
     enum dti_status status = load_scales(tensor, window, reterr);
-    if (status == DTI_OK && tensor->zero_form == DTI_ZERO_PLAIN)
+    if (status == DTI_OK && tensor->is->zero_form == DTI_ZERO_PLAIN)
         status = load_plain_zeros(tensor, window, reterr);
     if (status == DTI_OK &&
-        (tensor->zero_form == DTI_ZERO_WORDS || tensor->zero_form == DTI_ZERO_DOWN))
+        (tensor->is->zero_form == DTI_ZERO_WORDS || tensor->is->zero_form == DTI_ZERO_DOWN))
         status = load_packed_zeros(tensor, window, reterr);
-    if (status == DTI_OK && tensor->zero_form >= DTI_ZERO_ALONG)
+    if (status == DTI_OK && tensor->is->zero_form >= DTI_ZERO_ALONG)
         status = load_zeros_along(tensor, window, reterr);
     if (status != DTI_OK)
         window->count = 0;

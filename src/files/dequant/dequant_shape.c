@@ -16,16 +16,16 @@ static uint64_t product(const uint64_t *shape, unsigned from, unsigned to)
 
 static void one_scale(struct dti_dequant_found *found)
 {
-    found->form.per = DTI_PER_TENSOR;
+    found->form.is->per = DTI_PER_TENSOR;
 }
 
 static bool per_channel(const struct dti_dequant_shape *shape, unsigned axis,
                         struct dti_dequant_found *found)
 {
-    struct dti_scale_map *const map = &found->how.map;
+    struct dti_scale_map *const map = &found->how.is->map;
     const unsigned last = shape->rank - 1;
-    found->form.per = DTI_PER_CHANNEL;
-    found->form.axis = axis;
+    found->form.is->per = DTI_PER_CHANNEL;
+    found->form.is->axis = axis;
     if (axis == last) {
         map->of_column = 1;
     } else {
@@ -40,11 +40,11 @@ static bool per_channel(const struct dti_dequant_shape *shape, unsigned axis,
 static bool per_group(const struct dti_dequant_shape *shape, unsigned axis, uint64_t group,
                       const uint64_t *scales, struct dti_dequant_found *found)
 {
-    struct dti_scale_map *const map = &found->how.map;
+    struct dti_scale_map *const map = &found->how.is->map;
     const unsigned last = shape->rank - 1;
-    found->form.per = DTI_PER_GROUP;
-    found->form.axis = axis;
-    found->form.group[1] = group;
+    found->form.is->per = DTI_PER_GROUP;
+    found->form.is->axis = axis;
+    found->form.is->group[1] = group;
     map->of_column = 1;
     if (axis == last) {
         map->of_outer = scales[last];
@@ -90,7 +90,7 @@ static uint64_t length_along(const struct dti_dequant_shape *shape, unsigned axi
 static bool per_rectangle(const struct dti_dequant_shape *shape, const uint64_t *scales,
                           struct dti_dequant_found *found)
 {
-    struct dti_scale_map *const map = &found->how.map;
+    struct dti_scale_map *const map = &found->how.is->map;
     const unsigned last = shape->rank - 1;
     for (unsigned i = 0; i + 2 < shape->rank; i++) {
         if (scales[i] != shape->stored[i])
@@ -100,10 +100,10 @@ static bool per_rectangle(const struct dti_dequant_shape *shape, const uint64_t 
     const uint64_t columns = rows > 0 ? length_along(shape, last, DIVIDED_IN_RECTANGLES) : 0;
     if (rows == 0 || columns == 0)
         return false;
-    found->form.per = DTI_PER_GROUP;
-    found->form.axis = last;
-    found->form.group[0] = rows;
-    found->form.group[1] = columns;
+    found->form.is->per = DTI_PER_GROUP;
+    found->form.is->axis = last;
+    found->form.is->group[0] = rows;
+    found->form.is->group[1] = columns;
     map->length = shape->shape[last - 1];
     map->group_rows = rows;
     map->group_columns = columns;
@@ -241,37 +241,37 @@ static void place_rows(const struct dti_dequant_shape *shape, struct dti_dequant
     struct dti_dequant_tensor *const how = &ret->how;
     const struct dti_tensor *const scales = shape->scales;
     const unsigned rank = shape->rank;
-    how->columns = rank > 0 ? shape->shape[rank - 1] : 1;
-    how->rows = rank > 0 ? product(shape->shape, 0, rank - 1) : 1;
-    how->slab = how->stored_slab = 1;
-    how->scale_count = scales->elements;
-    how->scale_rows = scales->rank > 1 ? scales->shape[scales->rank - 2] : 1;
-    how->scale_columns = scales->rank > 0 ? scales->shape[scales->rank - 1] : 1;
+    how->is->columns = rank > 0 ? shape->shape[rank - 1] : 1;
+    how->is->rows = rank > 0 ? product(shape->shape, 0, rank - 1) : 1;
+    how->is->slab = how->is->stored_slab = 1;
+    how->is->scale_count = scales->elements;
+    how->is->scale_rows = scales->rank > 1 ? scales->shape[scales->rank - 2] : 1;
+    how->is->scale_columns = scales->rank > 0 ? scales->shape[scales->rank - 1] : 1;
 }
 
 static void join_rows(struct dti_dequant_tensor *how, uint64_t rows)
 {
-    how->columns *= rows;
-    how->row_bytes *= rows;
-    how->rows /= rows;
-    how->slab = how->stored_slab = 1;
+    how->is->columns *= rows;
+    how->is->row_bytes *= rows;
+    how->is->rows /= rows;
+    how->is->slab = how->is->stored_slab = 1;
 }
 
 /* Joins rows that share one scale and rows of whole groups: short rows are slow. */
 static void join(struct dti_dequant_tensor *how, enum dti_quant_per per)
 {
-    struct dti_scale_map *const map = &how->map;
-    if (!dti_dequant_is_flat(how) || how->elements == 0)
+    struct dti_scale_map *const map = &how->is->map;
+    if (!dti_dequant_is_flat(how) || how->is->elements == 0)
         return;
     if (per == DTI_PER_TENSOR) {
-        join_rows(how, how->rows);
+        join_rows(how, how->is->rows);
     } else if (per == DTI_PER_CHANNEL && map->of_column == 0) {
         join_rows(how, map->mid);
         map->mid = 1;
     } else if (map->group_columns > 1 && map->length == 1 && map->mid == 1 &&
-               how->columns % map->group_columns == 0 &&
-               map->of_outer == how->columns / map->group_columns) {
-        join_rows(how, how->rows);
+               how->is->columns % map->group_columns == 0 &&
+               map->of_outer == how->is->columns / map->group_columns) {
+        join_rows(how, how->is->rows);
         map->of_outer = 0;
     }
 }
@@ -279,9 +279,9 @@ static void join(struct dti_dequant_tensor *how, enum dti_quant_per per)
 /* Initializes the map to a single scale. */
 static void start(struct dti_dequant_found *ret)
 {
-    ret->how.map =
+    ret->how.is->map =
         (struct dti_scale_map){.length = 1, .mid = 1, .group_rows = 1, .group_columns = 1};
-    ret->form.group[0] = ret->form.group[1] = 0;
+    ret->form.is->group[0] = ret->form.is->group[1] = 0;
 }
 
 bool dti_dequant_place_scales(const struct dti_dequant_shape *shape, unsigned block_length,
@@ -297,11 +297,11 @@ bool dti_dequant_place_scales(const struct dti_dequant_shape *shape, unsigned bl
     for (unsigned i = 1; i + 1 < rank; i++) { /* at most one is padded; padding of the first needs
                                                * no slabs */
         if (shape->shape[i] != shape->stored[i]) {
-            how->slab = product(shape->shape, i, rank - 1);
-            how->stored_slab = product(shape->stored, i, rank - 1);
+            how->is->slab = product(shape->shape, i, rank - 1);
+            how->is->stored_slab = product(shape->stored, i, rank - 1);
         }
     }
-    join(how, ret->form.per);
+    join(how, ret->form.is->per);
     return true;
 }
 

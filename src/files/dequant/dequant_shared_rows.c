@@ -19,17 +19,18 @@ enum dti_status dti_dequant_set_rows(struct dti_file_dequant *dequant,
     uint64_t shape[DTI_QUANT_RANK_MAX];
     memcpy(shape, codes->shape, codes->rank * sizeof *shape);
     if (!dti_mul_u64(shape[last - 1], per_byte, &shape[last - 1]) ||
-        !dti_mul_u64(codes->elements, per_byte, &how->elements))
+        !dti_mul_u64(codes->elements, per_byte, &how->is->elements))
         return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_NONE,
                                   "its dimensions are too large");
     const enum dti_status status = dti_dequant_set_unsigned(dequant, group, bits, ret, reterr);
     if (status != DTI_OK)
         return status;
-    how->arrangement = DTI_CODES_ROWS;
-    how->columns = how->row_bytes = shape[last];
-    how->rows = how->columns > 0 ? how->elements / how->columns : 0;
-    how->map = (struct dti_scale_map){.length = 1, .mid = 1, .group_rows = 1, .group_columns = 1};
-    ret->form.layout = group->layout_read->name;
+    how->is->arrangement = DTI_CODES_ROWS;
+    how->is->columns = how->is->row_bytes = shape[last];
+    how->is->rows = how->is->columns > 0 ? how->is->elements / how->is->columns : 0;
+    how->is->map =
+        (struct dti_scale_map){.length = 1, .mid = 1, .group_rows = 1, .group_columns = 1};
+    ret->form.is->layout = group->layout_read->name;
     return dti_dequant_show(dequant, group, codes->rank, shape, ret, reterr);
 }
 
@@ -60,11 +61,11 @@ static enum dti_status match_bitnet(struct dti_file_dequant *dequant,
             "quantization_config.linear_class to autobitlinear or bitlinear",
             config->file);
     const enum dti_status status = dti_dequant_set_rows(dequant, group, 2, ret, reterr);
-    ret->how.row_step = dti_dequant_of(group, DTI_PART_CODES)->shape[0];
-    ret->how.zero_offset = 1;
-    ret->how.divisors = divides;
-    ret->form.dtype = "uint2";
-    ret->form.per = DTI_PER_TENSOR;
+    ret->how.is->row_step = dti_dequant_of(group, DTI_PART_CODES)->shape[0];
+    ret->how.is->zero_offset = 1;
+    ret->how.is->divisors = divides;
+    ret->form.is->dtype = "uint2";
+    ret->form.is->per = DTI_PER_TENSOR;
     return status;
 }
 

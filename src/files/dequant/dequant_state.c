@@ -369,28 +369,28 @@ static enum dti_status set_how(struct dti_file_dequant *dequant,
                                struct dti_error *reterr)
 {
     const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
-    how->block = group->stated->block;
+    how->is->block = group->stated->block;
     how->codes = group->part[DTI_PART_CODES];
     how->scales = group->part[DTI_PART_SCALE];
-    how->elements = how->columns = state->elements;
-    how->rows = how->slab = how->stored_slab = 1;
-    how->row_bytes = dti_dequant_of(group, DTI_PART_CODES)->bytes;
-    how->bits = 4;
-    how->order = DTI_BLOCK_HIGH;
-    how->map = (struct dti_scale_map){
+    how->is->elements = how->is->columns = state->elements;
+    how->is->rows = how->is->slab = how->is->stored_slab = 1;
+    how->is->row_bytes = dti_dequant_of(group, DTI_PART_CODES)->bytes;
+    how->is->bits = 4;
+    how->is->order = DTI_BLOCK_HIGH;
+    how->is->map = (struct dti_scale_map){
         .length = 1, .mid = 1, .group_rows = 1, .group_columns = state->block, .of_column = 1};
-    how->scale_count = how->scale_columns = scales->elements;
-    how->scale_rows = 1;
+    how->is->scale_count = how->is->scale_columns = scales->elements;
+    how->is->scale_rows = 1;
     how->tensor_scale = 1;
-    how->spread = state->nested_block > 0 || state->block != how->block->length ||
-                  scales->format->id != DTI_FP32 || dti_is_big_endian(&scales->layout);
-    how->parts = dti_dequant_block_parts(dequant, how->block);
-    if (!how->parts)
+    how->is->spread = state->nested_block > 0 || state->block != how->is->block->length ||
+                      scales->format->id != DTI_FP32 || dti_is_big_endian(&scales->layout);
+    how->is->parts = dti_dequant_block_parts(dequant, how->is->block);
+    if (!how->is->parts)
         return dti_no_memory(reterr);
     if (state->nested_block > 0)
         return set_nested(dequant, group, state, how, reterr);
-    how->scale_plan = dti_dequant_scale_plan(dequant, scales->format, &scales->layout);
-    return how->scale_plan ? DTI_OK : dti_no_memory(reterr);
+    how->is->scale_plan = dti_dequant_scale_plan(dequant, scales->format, &scales->layout);
+    return how->is->scale_plan ? DTI_OK : dti_no_memory(reterr);
 }
 
 enum dti_status dti_dequant_stated(struct dti_file_dequant *dequant,
@@ -409,12 +409,12 @@ enum dti_status dti_dequant_stated(struct dti_file_dequant *dequant,
         status = set_how(dequant, group, &state, &ret->how, reterr);
     if (status != DTI_OK)
         return status;
-    ret->form.dtype = dti_quant_row_name(group->stated);
-    ret->form.layout = dti_quant_layout_name(group->stated->layout);
-    ret->form.per = DTI_PER_GROUP;
-    ret->form.group[1] = state.block;
-    ret->form.flat = true;
-    ret->form.nested = state.nested_block > 0;
-    ret->form.number = state.number;
+    ret->form.is->dtype = dti_quant_row_name(group->stated);
+    ret->form.is->layout = dti_quant_layout_name(group->stated->layout);
+    ret->form.is->per = DTI_PER_GROUP;
+    ret->form.is->group[1] = state.block;
+    ret->form.is->flat = true;
+    ret->form.is->nested = state.nested_block > 0;
+    ret->form.is->number = state.number;
     return dti_dequant_show(dequant, group, state.rank, state.shape, ret, reterr);
 }

@@ -50,8 +50,9 @@ void dti_stripes_free(struct dti_stripes *stripes)
 /* The group of a stored row, within its matrix. */
 static uint64_t group_of(const struct dti_dequant_tensor *tensor, uint64_t row)
 {
-    const uint64_t place = row % tensor->matrix;
-    return tensor->map.group_of ? tensor->map.group_of[place] : place / tensor->map.group_rows;
+    const uint64_t place = row % tensor->is->matrix;
+    return tensor->is->map.group_of ? tensor->is->map.group_of[place]
+                                    : place / tensor->is->map.group_rows;
 }
 
 /* The most rows of eight columns that fit, with their scales; a multiple of 32, for whole words. */
@@ -70,11 +71,11 @@ static struct dti_stripe stripe_of(const struct dti_stripes *stripes,
                                    const struct dti_dequant_tensor *tensor, bool with_scales,
                                    uint64_t row, uint64_t column)
 {
-    const struct dti_scale_map *const map = &tensor->map;
+    const struct dti_scale_map *const map = &tensor->is->map;
     const unsigned bits = dti_dequant_word_bits(tensor);
     const uint64_t highest = tallest(stripes, map, bits, with_scales);
-    const uint64_t tall = tensor->matrix < highest ? tensor->matrix : highest;
-    const uint64_t groups = map->group_of ? tensor->scale_rows : tall / map->group_rows + 1;
+    const uint64_t tall = tensor->is->matrix < highest ? tensor->is->matrix : highest;
+    const uint64_t groups = map->group_of ? tensor->is->scale_rows : tall / map->group_rows + 1;
     const uint64_t by_codes = stripes->room / 4 / dti_divide_up(tall * bits, 32);
     const uint64_t scales = groups > 0 ? stripes->room / 16 / groups : by_codes;
     const uint64_t by_scales =
@@ -82,13 +83,13 @@ static struct dti_stripe stripe_of(const struct dti_stripes *stripes,
     uint64_t columns = by_codes < by_scales ? by_codes : by_scales;
     columns = columns > DTI_STRIPE_WIDEST ? DTI_STRIPE_WIDEST : columns;
     columns = columns >= 64 ? columns / 64 * 64 : columns >= 8 ? columns / 8 * 8 : 8;
-    const uint64_t begin = row / tensor->matrix * tensor->matrix;
+    const uint64_t begin = row / tensor->is->matrix * tensor->is->matrix;
     struct dti_stripe stripe = {.tensor = tensor,
                                 .row = begin + (row - begin) / tall * tall,
                                 .column = column / columns * columns,
                                 .bits = bits};
-    const uint64_t down = begin + tensor->matrix - stripe.row;
-    const uint64_t right = tensor->columns - stripe.column;
+    const uint64_t down = begin + tensor->is->matrix - stripe.row;
+    const uint64_t right = tensor->is->columns - stripe.column;
     stripe.rows = (size_t)(down < tall ? down : tall);
     stripe.columns = (size_t)(right < columns ? right : columns);
     stripe.words = (size_t)dti_divide_up((uint64_t)stripe.rows * bits, 32);
@@ -129,7 +130,7 @@ static bool occupy(struct dti_stripe *stripe, const struct dti_stripe *wanted)
 {
     const size_t scales = wanted->groups * wanted->scale_columns; /* at most as many as codes, or
                                                                    * few */
-    const bool zeros = wanted->tensor->zero_form != DTI_ZERO_NONE;
+    const bool zeros = wanted->tensor->is->zero_form != DTI_ZERO_NONE;
     struct dti_stripe old = *stripe;
     *stripe = *wanted;
     stripe->codes = old.codes;
@@ -207,8 +208,8 @@ static enum dti_status load_codes(const struct dti_stripe *stripe, size_t first,
 static void put_scales(const struct dti_stripe *stripe, const float *scale, const int32_t *zero,
                        size_t first, size_t rows)
 {
-    const size_t step = (size_t)stripe->tensor->map.of_length;
-    const bool zeros = stripe->tensor->zero_form != DTI_ZERO_NONE;
+    const size_t step = (size_t)stripe->tensor->is->map.of_length;
+    const bool zeros = stripe->tensor->is->zero_form != DTI_ZERO_NONE;
     for (size_t k = 0; k < stripe->scale_columns; k++) {
         const size_t to = k * stripe->groups + first;
         for (size_t i = 0; i < rows; i++)
@@ -222,9 +223,9 @@ static enum dti_status load_scales(const struct dti_stripe *stripe, size_t first
                                    struct dti_dequant_scratch *scratch, struct dti_error *reterr)
 {
     const struct dti_dequant_tensor *const tensor = stripe->tensor;
-    const struct dti_scale_map *const map = &tensor->map;
+    const struct dti_scale_map *const map = &tensor->is->map;
     struct dti_dequant_window *const window = &scratch->window;
-    const uint64_t outer = stripe->row / tensor->matrix * map->of_outer;
+    const uint64_t outer = stripe->row / tensor->is->matrix * map->of_outer;
     const size_t n = stripe->scale_columns;
     /* rows to read at once, including the gaps between them */
     const uint64_t fit = n <= map->of_length && map->of_length <= 2 * n && map->of_column == 1
@@ -327,12 +328,12 @@ static enum dti_status stripes_walk(struct dti_stripes *stripes,
 {
     enum dti_status status = DTI_OK;
     for (size_t done = 0; done < n && status == DTI_OK;) {
-        const uint64_t at = first + done, column = at / tensor->matrix % tensor->columns;
-        const uint64_t row =
-            at / tensor->matrix / tensor->columns * tensor->matrix + at % tensor->matrix;
+        const uint64_t at = first + done, column = at / tensor->is->matrix % tensor->is->columns;
+        const uint64_t row = at / tensor->is->matrix / tensor->is->columns * tensor->is->matrix +
+                             at % tensor->is->matrix;
         const struct dti_stripe wanted = stripe_of(stripes, tensor, use->scales, row, column);
         uint64_t left = wanted.row + wanted.rows - row;
-        if (wanted.rows == tensor->matrix) /* its columns are contiguous */
+        if (wanted.rows == tensor->is->matrix) /* its columns are contiguous */
             left += (wanted.column + wanted.columns - 1 - column) * wanted.rows;
         const size_t some = n - done < left ? n - done : (size_t)left;
         status = read_run(stripes, &wanted, use, row, column, some,
@@ -363,7 +364,7 @@ static void spread(const struct dti_stripe *stripe, uint64_t place, const float 
                    const int32_t *restrict zeros, size_t n, float *restrict scale,
                    int32_t *restrict zero)
 {
-    const struct dti_scale_map *const map = &stripe->tensor->map;
+    const struct dti_scale_map *const map = &stripe->tensor->is->map;
     for (size_t i = 0; i < n; i++) {
         const size_t group = map->group_of
                                  ? map->group_of[place + i]
@@ -380,7 +381,7 @@ static void compute_each(const struct dti_stripe *stripe, uint64_t place, const 
                          struct dti_dequant_scratch *scratch)
 {
     const struct dti_dequant_tensor *const tensor = stripe->tensor;
-    const struct dti_scale_map *const map = &tensor->map;
+    const struct dti_scale_map *const map = &tensor->is->map;
     struct dti_dequant_window *const window = &scratch->window;
     const float *scale = window->scale;
     if (!map->group_of && map->group_rows == 1 && !zeros) {
@@ -391,7 +392,7 @@ static void compute_each(const struct dti_stripe *stripe, uint64_t place, const 
     }
     if (!tensor->method->kernel) { /* codes from a table */
         for (size_t i = 0; i < n; i++)
-            numbers[i] = tensor->parts->numbers[codes[i]] * scale[i];
+            numbers[i] = tensor->is->parts->numbers[codes[i]] * scale[i];
         return;
     }
     struct dti_affine_args args = tensor->method->affine_args;
@@ -406,17 +407,17 @@ static void compute_groups(const struct dti_stripe *stripe, uint64_t place, cons
                            float *numbers)
 {
     const struct dti_dequant_tensor *const tensor = stripe->tensor;
-    const uint64_t length = tensor->map.group_rows;
+    const uint64_t length = tensor->is->map.group_rows;
     struct dti_affine_args args = tensor->method->affine_args;
     for (size_t done = 0; done < n;) {
         const uint64_t left = length - (place + done) % length;
         const size_t run = n - done < left ? n - done : (size_t)left;
         const size_t group = (size_t)((place + done) / length - stripe->group);
         args.scale = args.inverse = scales[group];
-        args.zero_point = zeros ? zeros[group] : tensor->zero_offset;
+        args.zero_point = zeros ? zeros[group] : tensor->is->zero_offset;
         if (!tensor->method->kernel) {
             for (size_t i = done; i < done + run; i++)
-                numbers[i] = tensor->parts->numbers[codes[i]] * args.scale;
+                numbers[i] = tensor->is->parts->numbers[codes[i]] * args.scale;
         } else {
             tensor->method->kernel->run.affine_back(&args, numbers + done, codes + done, run);
         }
@@ -428,15 +429,15 @@ static void make_numbers(const struct dti_stripe *stripe, size_t row, size_t col
                          void *to, struct dti_dequant_scratch *scratch)
 {
     float *const numbers = to;
-    const struct dti_scale_map *const map = &stripe->tensor->map;
+    const struct dti_scale_map *const map = &stripe->tensor->is->map;
     const bool each = dti_stripes_spread(map);
-    const bool has_zeros = stripe->tensor->zero_form != DTI_ZERO_NONE;
+    const bool has_zeros = stripe->tensor->is->zero_form != DTI_ZERO_NONE;
     for (size_t done = 0; done < n; row = 0, column++) {
         const size_t left = stripe->rows - row, some = n - done < left ? n - done : left;
         const size_t at =
             (size_t)((stripe->column + column) / map->group_columns - stripe->scale_column) *
             stripe->groups;
-        const uint64_t place = (stripe->row + row) % stripe->tensor->matrix;
+        const uint64_t place = (stripe->row + row) % stripe->tensor->is->matrix;
         const unsigned char *const codes = codes_of(stripe, row, column, some, scratch);
         const int32_t *const zeros = has_zeros ? stripe->zeros + at : NULL;
         if (each)

@@ -105,17 +105,14 @@ struct dti_dequant_method {
     dti_gguf_decode_fn *decode; /* GGUF blocks */
 };
 
-struct dti_dequant_tensor {
-    /* the description: filled by the code that finds the tensor, including the pointers */
+/* What a tensor has in common with tensors that are alike: filled by the code that finds it, and
+ * shared, hence not changed, from dti_dequant_settle() on. */
+struct dti_dequant_traits {
     const struct dti_block_format *block; /* NULL: affine codes of struct dti_affine */
     struct dti_affine affine;
-    struct dti_dequant_part codes, scales, zeros;
-    struct dti_dequant_part biases; /* added to codes x scale, in the dtype of both, which is
-                                     * `number` */
-    enum dti_dtype number;
-    bool centers; /* biases are zero points as floats: the bias is -(scale x zero point) */
-    struct dti_dequant_nested *nested; /* or NULL */
-    bool spread; /* scales of blocks are loaded as numbers; one may span several blocks */
+    enum dti_dtype number; /* that of codes x scale and of biases */
+    bool centers;          /* biases are zero points as floats: the bias is -(scale x zero point) */
+    bool spread;           /* scales of blocks are loaded as numbers; one may span several blocks */
     const struct dti_gguf_type *gguf; /* blocks that contain codes and scales; `scales` may then
                                        * hold one for the whole tensor or one for each of equal
                                        * parts; or NULL */
@@ -132,7 +129,6 @@ struct dti_dequant_tensor {
     unsigned char
         flip;        /* packed affine codes are XORed with it: two's complement becomes unsigned */
     bool divisors;   /* scales are divisors */
-    bool probe;      /* for lint: scales of 0 are read as 1, all others and biases as 0 */
     uint64_t matrix; /* rows of each transposed matrix; 0: not transposed */
     struct dti_stripes *stripes; /* owned by the view */
     bool codes_swapped; /* codes of several bytes are byte-swapped; GGUF: the two bytes at the start
@@ -142,19 +138,28 @@ struct dti_dequant_tensor {
     bool tiled; /* one-byte scales are in tiles of 128 rows by 4 columns, as kernels need them, with
                  * padded last tiles; the members above exclude that padding */
     enum dti_zero_form zero_form;
-    int32_t zero_offset;  /* added to zero points, modulo 2^bits for packed ones; without zero
-                           * points, the zero point itself */
-    float tensor_scale;   /* as a factor; 1 if there is none */
-    float tensor_divisor; /* for layouts that store the reciprocal: scales are divided by it; 0:
-                           * none */
-    bool reciprocal;      /* convert divisors to factors, as vLLM does */
-    unsigned rotation;    /* each row consists of groups of that many codes that were quantized
-                           * after a rotation by a Hadamard matrix; 0: not rotated */
-    float factor;         /* applied to numbers after rounding; 1 if there is none */
+    int32_t zero_offset; /* added to zero points, modulo 2^bits for packed ones; without zero
+                          * points, the zero point itself */
+    bool reciprocal;     /* convert divisors to factors, as vLLM does */
+    unsigned rotation;   /* each row consists of groups of that many codes that were quantized
+                          * after a rotation by a Hadamard matrix; 0: not rotated */
+    float factor;        /* applied to numbers after rounding; 1 if there is none */
     const struct dti_plan *narrow, *widen; /* numbers are rounded to a dtype and back; or NULL */
     const struct dti_plan *scale_plan;     /* to fp32 */
     const struct dti_block_parts *parts;   /* blocks */
     enum dti_level level;
+};
+
+struct dti_dequant_tensor {
+    struct dti_dequant_traits *is;
+    struct dti_dequant_part codes, scales, zeros;
+    struct dti_dequant_part biases;    /* added to codes x scale, in the dtype of both, which is
+                                        * `number` */
+    struct dti_dequant_nested *nested; /* or NULL */
+    float tensor_scale;                /* as a factor; 1 if there is none */
+    float tensor_divisor; /* for layouts that store the reciprocal: scales are divided by it; 0:
+                           * none */
+    bool probe;           /* for lint: scales of 0 are read as 1, all others and biases as 0 */
     /* derived by dti_dequant_prepare() */
     const struct dti_dequant_method *method;
     struct dti_batch_source source; /* fp32, in the order of the elements */
@@ -165,17 +170,18 @@ struct dti_dequant_tensor {
 /* nvfp4: the scale of a block combined with that of its tensor. */
 static inline float dti_dequant_block_scale(const struct dti_dequant_tensor *tensor, float scale)
 {
-    return tensor->tensor_divisor != 0 && !tensor->reciprocal ? scale / tensor->tensor_divisor
-                                                              : scale * tensor->tensor_scale;
+    return tensor->tensor_divisor != 0 && !tensor->is->reciprocal ? scale / tensor->tensor_divisor
+                                                                  : scale * tensor->tensor_scale;
 }
 
 /* Whether all rows of codes follow each other without gaps. */
 static inline bool dti_dequant_is_flat(const struct dti_dequant_tensor *tensor)
 {
-    const uint64_t rest = tensor->columns % 8 * tensor->bits;
-    return tensor->stream ||
-           (tensor->arrangement == DTI_CODES_ALONG && tensor->slab == tensor->stored_slab &&
-            rest % 8 == 0 && tensor->row_bytes == tensor->columns / 8 * tensor->bits + rest / 8);
+    const uint64_t rest = tensor->is->columns % 8 * tensor->is->bits;
+    return tensor->is->stream ||
+           (tensor->is->arrangement == DTI_CODES_ALONG &&
+            tensor->is->slab == tensor->is->stored_slab && rest % 8 == 0 &&
+            tensor->is->row_bytes == tensor->is->columns / 8 * tensor->is->bits + rest / 8);
 }
 
 /* Whether a method made for one tensor also works for the other. */

@@ -60,10 +60,10 @@ static enum dti_status check_original(const struct dti_dequant_group *group,
 /* Leaves out rows and columns of padding. */
 static void cut(struct dti_dequant_tensor *how, const uint64_t original[2], uint64_t shape[2])
 {
-    how->rows = how->scale_rows = shape[0] = original[0];
-    how->columns = shape[1] = original[1];
-    how->elements = original[0] * original[1]; /* cannot overflow: fewer than before */
-    how->scale_count = original[0] * how->scale_columns;
+    how->is->rows = how->is->scale_rows = shape[0] = original[0];
+    how->is->columns = shape[1] = original[1];
+    how->is->elements = original[0] * original[1]; /* cannot overflow: fewer than before */
+    how->is->scale_count = original[0] * how->is->scale_columns;
 }
 
 enum dti_status dti_dequant_set_tiled(struct dti_file_dequant *dequant,
@@ -86,41 +86,41 @@ enum dti_status dti_dequant_set_tiled(struct dti_file_dequant *dequant,
     uint64_t shape[DTI_QUANT_RANK_MAX];
     memcpy(shape, codes->shape, codes->rank * sizeof *shape);
     shape[last] = columns;
-    how->block = block;
+    how->is->block = block;
     how->codes = group->part[DTI_PART_CODES];
     how->scales = group->part[DTI_PART_SCALE];
-    how->rows = columns > 0 ? codes->elements / codes->shape[last] : 0;
-    how->columns = columns;
-    how->elements = codes->elements * (8 / bits); /* cannot overflow: bounded by bits */
-    how->slab = how->stored_slab = 1;
-    how->row_bytes = codes->shape[last];
-    how->bits = bits;
-    how->order = bits < 8 ? order : DTI_BLOCK_BYTES;
-    how->map = (struct dti_scale_map){.length = 1,
-                                      .mid = 1,
-                                      .group_rows = 1,
-                                      .group_columns = block->length,
-                                      .of_outer = blocks,
-                                      .of_column = 1};
-    how->tiled = true;
-    how->scale_rows = how->rows;
-    how->scale_columns = blocks;
-    how->scale_count = how->elements / block->length;
+    how->is->rows = columns > 0 ? codes->elements / codes->shape[last] : 0;
+    how->is->columns = columns;
+    how->is->elements = codes->elements * (8 / bits); /* cannot overflow: bounded by bits */
+    how->is->slab = how->is->stored_slab = 1;
+    how->is->row_bytes = codes->shape[last];
+    how->is->bits = bits;
+    how->is->order = bits < 8 ? order : DTI_BLOCK_BYTES;
+    how->is->map = (struct dti_scale_map){.length = 1,
+                                          .mid = 1,
+                                          .group_rows = 1,
+                                          .group_columns = block->length,
+                                          .of_outer = blocks,
+                                          .of_column = 1};
+    how->is->tiled = true;
+    how->is->scale_rows = how->is->rows;
+    how->is->scale_columns = blocks;
+    how->is->scale_count = how->is->elements / block->length;
     if (original)
         cut(how, original, shape);
     how->tensor_scale = 1;
-    how->parts = dti_dequant_block_parts(dequant, block);
-    how->scale_plan = dti_dequant_scale_plan(dequant, dti_format_get(block->scale),
-                                             &dti_dequant_of(group, DTI_PART_SCALE)->layout);
-    if (!how->parts || !how->scale_plan)
+    how->is->parts = dti_dequant_block_parts(dequant, block);
+    how->is->scale_plan = dti_dequant_scale_plan(dequant, dti_format_get(block->scale),
+                                                 &dti_dequant_of(group, DTI_PART_SCALE)->layout);
+    if (!how->is->parts || !how->is->scale_plan)
         return dti_no_memory(reterr);
-    ret->form.dtype = block->name;
-    ret->form.layout = group->layout_read->name;
-    ret->form.per = DTI_PER_GROUP;
-    ret->form.axis = last;
-    ret->form.group[1] = block->length;
-    ret->form.tensor_scale = dti_dequant_has(group, DTI_PART_TENSOR_SCALE);
-    if (ret->form.tensor_scale) {
+    ret->form.is->dtype = block->name;
+    ret->form.is->layout = group->layout_read->name;
+    ret->form.is->per = DTI_PER_GROUP;
+    ret->form.is->axis = last;
+    ret->form.is->group[1] = block->length;
+    ret->form.is->tensor_scale = dti_dequant_has(group, DTI_PART_TENSOR_SCALE);
+    if (ret->form.is->tensor_scale) {
         const enum dti_status read =
             dti_dequant_tensor_scale(dequant, group, &how->tensor_scale, reterr);
         if (read != DTI_OK)

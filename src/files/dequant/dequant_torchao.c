@@ -299,11 +299,11 @@ static enum dti_status match(struct dti_file_dequant *dequant,
     }
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (strcmp(entry.was, words[i]) == 0)
-            ret->form.number = dti_format_get(dtypes[i]);
+            ret->form.is->number = dti_format_get(dtypes[i]);
     }
     for (size_t i = 0; i < sizeof widths / sizeof *widths && type->codes == DTI_INT8; i++) {
         if (strcmp(entry.element, widths[i]) == 0)
-            ret->form.dtype = widths[i];
+            ret->form.is->dtype = widths[i];
     }
     dequant->torchao |= status == DTI_OK;
     return status;

@@ -153,7 +153,7 @@ static enum dti_status settle(struct whole *whole, size_t at, enum dti_lint_rule
     const struct dti_container *const container = dequant->container;
     const struct dti_dequant_found *const found = whole->found[at];
     for (unsigned i = 0; found && i < DTI_PART_COUNT; i++) {
-        const struct dti_tensor *const part = found->form.parts[i];
+        const struct dti_tensor *const part = dti_form_part(&found->form, i);
         if (part && dequant->request.logical)
             dequant->states[part - container->tensors] = DTI_DEQUANT_PLAIN;
     }
@@ -187,7 +187,7 @@ static enum dti_status refuse_surplus(struct whole *whole, size_t codes, size_t 
                              "it has a tensor %s besides its other parts, which its layout, %s, "
                              "does not have",
                              DTI_QUOTED(tensor->name, tensor->name_length),
-                             whole->found[codes]->form.layout);
+                             whole->found[codes]->form.is->layout);
     const enum dti_status status = settle(whole, codes, DTI_LINT_PART_SURPLUS, &error, reterr);
     whole->dequant->refused[at] = whole->dequant->refused[codes];
     return status;
@@ -291,15 +291,15 @@ static enum dti_status look_at_part(struct whole *whole, size_t at, struct dti_e
 
 static void add_sibling(struct whole *whole, const struct dti_dequant_found *found)
 {
-    const struct dti_tensor *const codes = found->form.parts[DTI_PART_CODES];
-    const struct dti_tensor *const scale = found->form.parts[DTI_PART_SCALE];
+    const struct dti_tensor *const codes = dti_form_part(&found->form, DTI_PART_CODES);
+    const struct dti_tensor *const scale = dti_form_part(&found->form, DTI_PART_SCALE);
     const int class = codes_class(codes);
     const size_t stem = codes->name_length - (dti_is_weight(codes) ? sizeof dti_weight_end - 1 : 0);
-    if (found->form.tensor_scale && !whole->scale && found->how.block &&
-        found->how.block->family == DTI_BLOCKS_NV)
-        whole->scale = found->form.parts[DTI_PART_TENSOR_SCALE];
-    if (found->form.zero_points && strcmp(found->form.layout, "awq") == 0)
-        whole->zeros = found->form.parts[DTI_PART_ZERO_POINT];
+    if (found->form.is->tensor_scale && !whole->scale && found->how.is->block &&
+        found->how.is->block->family == DTI_BLOCKS_NV)
+        whole->scale = dti_form_part(&found->form, DTI_PART_TENSOR_SCALE);
+    if (found->form.is->zero_points && strcmp(found->form.is->layout, "awq") == 0)
+        whole->zeros = dti_form_part(&found->form, DTI_PART_ZERO_POINT);
     if (class < 0 || !scale || whole->siblings[class][dti_is_weight(codes)].codes ||
         scale->name_length <= stem || memcmp(scale->name, codes->name, stem) != 0)
         return;
@@ -330,12 +330,12 @@ static enum dti_status check_tensor_scale(struct whole *whole, size_t at, struct
     const struct dti_layout_ops *layout = NULL;
     struct dti_quant_module module;
     char why[DTI_QUOTE_SIZE + 64];
-    if (!found || found->form.tensor_scale || !found->how.block ||
-        found->how.block->family != DTI_BLOCKS_NV ||
-        !(layout = dti_layout_called(found->form.layout)) || !layout->tensor_scales ||
-        is_named(whole, found->shown.name, found->shown.name_length))
+    if (!found || found->form.is->tensor_scale || !found->how.is->block ||
+        found->how.is->block->family != DTI_BLOCKS_NV ||
+        !(layout = dti_layout_called(found->form.is->layout)) || !layout->tensor_scales ||
+        is_named(whole, found->shown->name, found->shown->name_length))
         return DTI_OK;
-    const bool packed = codes->name_length > found->shown.name_length;
+    const bool packed = codes->name_length > found->shown->name_length;
     if (dti_dequant_statement(whole->dequant, codes, &module) == DTI_MODULE_QUANTIZED)
         (void)snprintf(why, sizeof why, "%s says that its module is quantized",
                        whole->dequant->config.file);
@@ -353,8 +353,8 @@ static enum dti_status check_zeros(struct whole *whole, size_t at, struct dti_er
 {
     const struct dti_dequant_found *const found = whole->found[at];
     char why[DTI_QUOTE_SIZE + 64];
-    if (!found || !whole->zeros || found->form.zero_points ||
-        strcmp(found->form.layout, "awq") != 0)
+    if (!found || !whole->zeros || found->form.is->zero_points ||
+        strcmp(found->form.is->layout, "awq") != 0)
         return DTI_OK;
     (void)snprintf(why, sizeof why, "there is %s",
                    DTI_QUOTED(whole->zeros->name, whole->zeros->name_length));

@@ -115,16 +115,17 @@ static enum dti_status read_down(const struct dti_dequant_tensor *tensor,
                                  const struct dti_word_rows *rows, unsigned char *words,
                                  struct dti_error *reterr)
 {
-    const uint64_t above = rows->row / 32 * tensor->bits + rows->row % 32 * tensor->bits / 32;
+    const uint64_t above =
+        rows->row / 32 * tensor->is->bits + rows->row % 32 * tensor->is->bits / 32;
     const uint64_t first = above + rows->first;
     const size_t size = rows->columns * 4;
-    const bool whole = rows->columns == tensor->columns;
+    const bool whole = rows->columns == tensor->is->columns;
     const size_t pieces = whole ? 1 : rows->n, piece = whole ? rows->n * size : size;
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < pieces && status == DTI_OK; i++)
         status = dti_input_read_at(
             tensor->codes.input, words + i * size, piece,
-            tensor->codes.offset + ((first + i) * tensor->columns + rows->column) * 4, reterr);
+            tensor->codes.offset + ((first + i) * tensor->is->columns + rows->column) * 4, reterr);
     return status;
 }
 
@@ -133,9 +134,9 @@ static enum dti_status read_lanes(const struct dti_dequant_tensor *tensor,
                                   const struct dti_word_rows *rows, unsigned char *words,
                                   struct dti_dequant_scratch *scratch, struct dti_error *reterr)
 {
-    const bool awq = tensor->arrangement == DTI_CODES_LANES;
+    const bool awq = tensor->is->arrangement == DTI_CODES_LANES;
     const size_t size = rows->columns / 2;
-    const bool whole = size == tensor->row_bytes && tensor->slab == tensor->stored_slab;
+    const bool whole = size == tensor->is->row_bytes && tensor->is->slab == tensor->is->stored_slab;
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < rows->n && status == DTI_OK; i++) {
         const uint64_t below = 8 * (uint64_t)(rows->first + i), left = rows->rows - below;
@@ -182,7 +183,7 @@ static enum dti_status read_along(const struct dti_dequant_tensor *tensor,
         const size_t there = left < 4 ? (size_t)left : 4;
         memset(four + there * size, 0, (4 - there) * size);
         for (size_t k = 0; k < there && status == DTI_OK; k++) {
-            const uint64_t first = (rows->row + below + k) * tensor->columns + rows->column;
+            const uint64_t first = (rows->row + below + k) * tensor->is->columns + rows->column;
             const unsigned char *codes = NULL;
             status = dti_dequant_codes(tensor, first, size, scratch, &codes, reterr);
             if (status != DTI_OK)
@@ -200,7 +201,7 @@ enum dti_status dti_dequant_words(const struct dti_dequant_tensor *tensor,
                                   const struct dti_word_rows *rows, unsigned char *words,
                                   struct dti_dequant_scratch *scratch, struct dti_error *reterr)
 {
-    switch (tensor->arrangement) {
+    switch (tensor->is->arrangement) {
     case DTI_CODES_DOWN:
         return read_down(tensor, rows, words, reterr);
     case DTI_CODES_LANES:
@@ -231,14 +232,14 @@ static enum dti_status pick_whole(const struct dti_dequant_tensor *tensor, uint6
                                   uint64_t column, size_t n, struct dti_dequant_scratch *scratch,
                                   struct dti_error *reterr)
 {
-    const unsigned in_word = 32 / tensor->bits, mask = (1U << tensor->bits) - 1;
+    const unsigned in_word = 32 / tensor->is->bits, mask = (1U << tensor->is->bits) - 1;
     const size_t skip = (size_t)(column % in_word);
     const enum dti_status status =
         dti_input_read_at(tensor->codes.input, scratch->raw, (skip + n + in_word - 1) / in_word * 4,
                           dti_dequant_row(tensor, row) + column / in_word * 4, reterr);
     for (size_t i = 0; i < n && status == DTI_OK; i++) {
         const uint64_t word = dti_little_get(scratch->raw + (skip + i) / in_word * 4, 4);
-        scratch->codes[i] = (unsigned char)(word >> (skip + i) % in_word * tensor->bits & mask);
+        scratch->codes[i] = (unsigned char)(word >> (skip + i) % in_word * tensor->is->bits & mask);
     }
     return status;
 }
@@ -248,13 +249,13 @@ static enum dti_status pick_row(const struct dti_dequant_tensor *tensor, uint64_
                                 uint64_t column, size_t n, struct dti_dequant_scratch *scratch,
                                 struct dti_error *reterr)
 {
-    const unsigned per_byte = 8 / tensor->bits, mask = (1U << tensor->bits) - 1;
-    const uint64_t rows = per_byte * tensor->row_step, within = row % rows;
-    const uint64_t stored = row / rows * tensor->row_step + within % tensor->row_step;
-    const unsigned shift = (unsigned)(within / tensor->row_step) * tensor->bits;
+    const unsigned per_byte = 8 / tensor->is->bits, mask = (1U << tensor->is->bits) - 1;
+    const uint64_t rows = per_byte * tensor->is->row_step, within = row % rows;
+    const uint64_t stored = row / rows * tensor->is->row_step + within % tensor->is->row_step;
+    const unsigned shift = (unsigned)(within / tensor->is->row_step) * tensor->is->bits;
     const enum dti_status status =
         dti_input_read_at(tensor->codes.input, scratch->raw, n,
-                          tensor->codes.offset + stored * tensor->row_bytes + column, reterr);
+                          tensor->codes.offset + stored * tensor->is->row_bytes + column, reterr);
     for (size_t i = 0; i < n && status == DTI_OK; i++)
         scratch->codes[i] = (unsigned char)((unsigned)scratch->raw[i] >> shift & mask);
     return status;
@@ -265,10 +266,10 @@ static enum dti_status pick_row(const struct dti_dequant_tensor *tensor, uint64_
 static enum dti_status pick(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n,
                             struct dti_dequant_scratch *scratch, struct dti_error *reterr)
 {
-    const uint64_t row = first / tensor->columns, column = first % tensor->columns;
-    const enum dti_status status = tensor->arrangement == DTI_CODES_ROWS
+    const uint64_t row = first / tensor->is->columns, column = first % tensor->is->columns;
+    const enum dti_status status = tensor->is->arrangement == DTI_CODES_ROWS
                                        ? pick_row(tensor, row, column, n, scratch, reterr)
-                                   : tensor->arrangement == DTI_CODES_WHOLE
+                                   : tensor->is->arrangement == DTI_CODES_WHOLE
                                        ? pick_whole(tensor, row, column, n, scratch, reterr)
                                        : pick_words(tensor, row, column, n, scratch, reterr);
     dti_dequant_flip(tensor, scratch->codes, n);
@@ -278,10 +279,10 @@ static enum dti_status pick(const struct dti_dequant_tensor *tensor, uint64_t fi
 void dti_dequant_packed_zeros(const struct dti_dequant_tensor *tensor, unsigned char *fields,
                               const unsigned char *words, uint64_t first, size_t n)
 {
-    if (tensor->zero_form == DTI_ZERO_LANES)
+    if (tensor->is->zero_form == DTI_ZERO_LANES)
         pick_lanes(fields, words, first, n);
     else
-        pick_fields(fields, words, first, n, tensor->bits);
+        pick_fields(fields, words, first, n, tensor->is->bits);
 }
 
 enum dti_status dti_dequant_codes(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n,
@@ -289,19 +290,19 @@ enum dti_status dti_dequant_codes(const struct dti_dequant_tensor *tensor, uint6
                                   const unsigned char **ret_codes, struct dti_error *reterr)
 {
     const bool packed = tensor->method->unpack != NULL, flat = dti_dequant_is_flat(tensor);
-    if (tensor->arrangement != DTI_CODES_ALONG) {
+    if (tensor->is->arrangement != DTI_CODES_ALONG) {
         *ret_codes = scratch->codes;
         return pick(tensor, first, n, scratch, reterr);
     }
     const unsigned container = dti_dequant_code_bytes(tensor);
-    const unsigned bits = packed ? tensor->bits : 8 * container;
-    const uint64_t column = flat ? first : first % tensor->columns;
-    const uint64_t row = flat ? 0 : first / tensor->columns;
+    const unsigned bits = packed ? tensor->is->bits : 8 * container;
+    const uint64_t column = flat ? first : first % tensor->is->columns;
+    const uint64_t row = flat ? 0 : first / tensor->is->columns;
     const size_t skip = packed ? (size_t)(column % 8) : 0, count = n + skip;
     const size_t size = (count * bits + 7) / 8;
     const uint64_t offset =
         dti_dequant_row(tensor, row) + (column - skip) / 8 * bits + (column - skip) % 8 * bits / 8;
-    const bool reversed = tensor->codes_swapped && bits > 8;
+    const bool reversed = tensor->is->codes_swapped && bits > 8;
     const void *raw = scratch->raw;
     const enum dti_status status =
         reversed ? dti_input_read_at(tensor->codes.input, scratch->raw, size, offset, reterr)

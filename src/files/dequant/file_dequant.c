@@ -138,9 +138,9 @@ static bool finish(struct dti_file_dequant *dequant, struct dti_dequant_found *f
 {
     const bool logical = dequant->request.logical;
     const struct dti_format *const fp32 = dti_format_get(DTI_FP32);
-    struct dti_tensor *const shown = &found->shown;
+    struct dti_tensor *const shown = found->shown;
     shown->format = fp32;
-    shown->block = logical ? found->how.block : NULL;
+    shown->block = logical ? found->how.is->block : NULL;
     shown->layout = (struct dti_layout){.swapped = false};
     shown->fortran = false;
     shown->refusal = NULL;
@@ -149,7 +149,7 @@ static bool finish(struct dti_file_dequant *dequant, struct dti_dequant_found *f
         return false;
     found->form.how = &found->how;
     if (logical) {
-        shown->bytes = found->form.stored_bytes;
+        shown->bytes = found->form.is->stored_bytes;
         shown->quantized = &found->form;
     } else {
         shown->compressed = false;
@@ -184,44 +184,55 @@ static bool show_unread(struct dti_file_dequant *dequant, size_t at, struct dti_
     return true;
 }
 
+/* The tensor of the view for tensor `at` of the container, whose place is `to`. */
+static enum dti_status fill_tensor(struct dti_file_dequant *dequant, size_t at,
+                                   struct dti_dequant_found *found, struct dti_tensor *to,
+                                   struct dti_error *reterr)
+{
+    const bool logical = dequant->request.logical;
+    if (found) {
+        *to = *found->shown;
+        found->shown = to;
+        if (!finish(dequant, found))
+            return dti_no_memory(reterr);
+        if (!logical && !dti_format_bytes(to->format, &to->layout, to->elements, &to->bytes))
+            return dti_fail(reterr, DTI_BAD_INPUT, "the numbers of a tensor exceed 2^64 bytes");
+        dequant->found_count++;
+        return DTI_OK;
+    }
+    *to = dequant->container->tensors[at];
+    to->scales_activations =
+        logical && (dequant->states[at] == DTI_DEQUANT_KEPT ||
+                    (dequant->ambiguities.count > 0 && dti_unread_is_side(&dequant->names, at)));
+    return logical && dequant->refused[at] && !show_unread(dequant, at, to) ? dti_no_memory(reterr)
+                                                                            : DTI_OK;
+}
+
+/* Backwards, so that no tensor takes the place of one that was found and is yet to move. */
 static enum dti_status fill_view(struct dti_file_dequant *dequant, struct dti_dequant_found **found,
                                  struct dti_error *reterr)
 {
-    const struct dti_container *const container = dequant->container;
-    const size_t count = container->tensor_count;
+    const size_t count = dequant->container->tensor_count;
     struct dti_container *const view = &dequant->view;
-    struct dti_tensor *const tensors = dti_pool_array(&dequant->pool, count + 1, sizeof *tensors);
-    const bool logical = dequant->request.logical;
-    size_t *const stored_at = dti_pool_array(&dequant->pool, count + 1, sizeof *stored_at);
-    dequant->entries = dti_pool_array(&dequant->pool, count + 1, sizeof *dequant->entries);
-    if (!tensors || !dequant->entries || !stored_at)
+    size_t shown = 0;
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < count; i++)
+        shown += found[i] || dequant->states[i] != DTI_DEQUANT_PART;
+    size_t *const stored_at = dti_pool_array(&dequant->pool, shown + 1, sizeof *stored_at);
+    dequant->entries = dti_pool_array(&dequant->pool, shown + 1, sizeof *dequant->entries);
+    if (!dequant->entries || !stored_at)
         return dti_no_memory(reterr);
-    for (size_t i = 0; i < count; i++) {
-        if (!found[i] && dequant->states[i] == DTI_DEQUANT_PART)
+    view->tensor_count = shown;
+    for (size_t i = count; i > 0 && status == DTI_OK; i--) {
+        struct dti_dequant_found *const own = found[i - 1];
+        if (!own && dequant->states[i - 1] == DTI_DEQUANT_PART)
             continue;
-        struct dti_dequant_entry *const entry = &dequant->entries[view->tensor_count];
-        struct dti_tensor *const tensor = &tensors[view->tensor_count++];
-        stored_at[view->tensor_count - 1] = i;
-        *entry = (struct dti_dequant_entry){.found = found[i], .tensor = i};
-        *tensor = container->tensors[i];
-        tensor->scales_activations =
-            logical && (dequant->states[i] == DTI_DEQUANT_KEPT ||
-                        (dequant->ambiguities.count > 0 && dti_unread_is_side(&dequant->names, i)));
-        if (!found[i] && logical && dequant->refused[i] && !show_unread(dequant, i, tensor))
-            return dti_no_memory(reterr);
-        if (!found[i])
-            continue;
-        if (!finish(dequant, found[i]))
-            return dti_no_memory(reterr);
-        *tensor = found[i]->shown;
-        if (!logical &&
-            !dti_format_bytes(tensor->format, &tensor->layout, tensor->elements, &tensor->bytes))
-            return dti_fail(reterr, DTI_BAD_INPUT, "the numbers of a tensor exceed 2^64 bytes");
-        dequant->found_count++;
+        stored_at[--shown] = i - 1;
+        dequant->entries[shown] = (struct dti_dequant_entry){.found = own, .tensor = i - 1};
+        status = fill_tensor(dequant, i - 1, own, &view->tensors[shown], reterr);
     }
-    view->tensors = tensors;
     view->stored_at = stored_at;
-    return DTI_OK;
+    return status;
 }
 
 /* Drops the metadata entries of quantized tensors, which no longer apply. */
@@ -304,20 +315,20 @@ static enum dti_status look(struct dti_file_dequant *dequant, struct dti_dequant
     return status;
 }
 
-static enum dti_status make(struct dti_file_dequant *dequant, struct dti_error *reterr)
+static enum dti_status make_from(struct dti_file_dequant *dequant, struct dti_dequant_found **found,
+                                 struct dti_error *reterr)
 {
     const struct dti_container *const container = dequant->container;
     const size_t count = container->tensor_count;
-    struct dti_dequant_found **const found =
-        dti_pool_array(&dequant->pool, count + 1, sizeof *found);
+    dequant->view.tensors =
+        dti_pool_array(&dequant->pool, count + 1, sizeof *dequant->view.tensors);
     dequant->states = dti_pool_alloc(&dequant->pool, count + 1);
     dequant->refused = dti_pool_array(&dequant->pool, count + 1, sizeof *dequant->refused);
-    if (!found || !dequant->states || !dequant->refused ||
+    if (!dequant->view.tensors || !dequant->states || !dequant->refused ||
         !dti_quant_names_init(&dequant->names, container) ||
         !dti_name_order_init(&dequant->metadata, container->metadata_count))
         return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++) {
-        found[i] = NULL;
         dequant->refused[i] = NULL;
         dequant->states[i] = DTI_DEQUANT_PLAIN;
     }
@@ -330,11 +341,23 @@ static enum dti_status make(struct dti_file_dequant *dequant, struct dti_error *
         status = fill_view(dequant, found, reterr);
     if (status == DTI_OK)
         status = dti_dequant_notes(dequant, reterr);
-    if (status == DTI_OK && dequant->request.logical)
+    if (status == DTI_OK && dequant->request.logical) {
+        dti_quant_names_free(&dequant->names); /* they take much memory */
         return DTI_OK;
+    }
     if (status == DTI_OK)
         status = fill_metadata(dequant, reterr);
     return status == DTI_OK ? fill_files(dequant, reterr) : status;
+}
+
+static enum dti_status make(struct dti_file_dequant *dequant, struct dti_error *reterr)
+{
+    struct dti_dequant_found **const found =
+        dti_calloc(dequant->container->tensor_count + 1, sizeof *found);
+    const enum dti_status status =
+        found ? make_from(dequant, found, reterr) : dti_no_memory(reterr);
+    dti_free(found);
+    return status;
 }
 
 enum dti_status dti_file_dequant_new(struct dti_file_dequant **ret, struct dti_container *container,
@@ -346,6 +369,7 @@ enum dti_status dti_file_dequant_new(struct dti_file_dequant **ret, struct dti_c
         return dti_no_memory(reterr);
     dequant->request = *request;
     dequant->refusal_rule = DTI_LINT_RULES;
+    dequant->none.is = &dequant->nothing;
     if (!request->stated_by)
         dequant->request.stated_by = "the request";
     dequant->container = container;
@@ -383,9 +407,8 @@ void dti_file_dequant_free(struct dti_file_dequant *dequant)
 const struct dti_dequant_form *dti_file_dequant_form(const struct dti_file_dequant *dequant,
                                                      size_t tensor)
 {
-    static const struct dti_dequant_form none = {.dtype = NULL};
     const struct dti_dequant_found *const found = dequant->entries[tensor].found;
-    return found ? &found->form : &none;
+    return found ? &found->form : &dequant->none;
 }
 
 void dti_file_dequant_specials(const struct dti_file_dequant *dequant, size_t tensor,

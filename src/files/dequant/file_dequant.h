@@ -38,9 +38,8 @@ struct dti_file_dequant_request {
     const void *stays_context;
 };
 
-/* How the numbers of a tensor of the view were stored. */
-struct dti_dequant_tensor;
-struct dti_dequant_form {
+/* How the numbers of a tensor of the view were stored: what tensors that are alike share. */
+struct dti_form_traits {
     const char *dtype;      /* "int8", "nvfp4"; NULL: the tensor is unchanged from the file */
     const char *layout;     /* "compressed-tensors", "gguf" */
     enum dti_quant_per per; /* what has its own scale */
@@ -49,15 +48,23 @@ struct dti_dequant_form {
                              * sizes along the previous axis and along the axis */
     unsigned rotation; /* columns of each group that was rotated before it was quantized; 0: none */
     bool zero_points, tensor_scale;
-    bool flat;        /* groups cover all elements in order, and cross rows; axis is 0 */
-    bool nested;      /* scales are quantized too */
-    bool input_scale; /* of a transcoding: a scale for activations is stored with it */
+    bool flat;   /* groups cover all elements in order, and cross rows; axis is 0 */
+    bool nested; /* scales are quantized too */
     const struct dti_format *number; /* original dtype, if a state has it; or NULL */
     uint64_t stored_bytes;           /* of all its parts */
-    size_t part_count;
-    const struct dti_tensor *parts[DTI_PART_COUNT]; /* by enum dti_quant_part, or NULL */
-    struct dti_dequant_tensor *how;                 /* for code in this layer that reads it */
 };
+/* What is a tensor's own. */
+struct dti_dequant_tensor;
+struct dti_dequant_form {
+    struct dti_form_traits *is;
+    const struct dti_tensor **listed; /* the parts that exist, in order: see dti_form_part() */
+    uint16_t part_set;                /* of 1 << enum dti_quant_part */
+    bool input_scale; /* of a transcoding: a scale for activations is stored with it */
+    struct dti_dequant_tensor *how; /* for code in this layer that reads it */
+};
+/* part: of enum dti_quant_part. NULL: there is none. */
+const struct dti_tensor *dti_form_part(const struct dti_dequant_form *form, size_t part);
+size_t dti_form_part_count(const struct dti_dequant_form *form);
 
 struct dti_file_dequant;
 /* The container and the strings of the patterns must outlive the view. Reads tensor scales. Fails

@@ -7,15 +7,15 @@
 
 bool dti_fused_scale_of(const struct dti_dequant_found *found, struct dti_fused_scale *ret)
 {
-    if (!found || !found->how.block || found->how.block->family != DTI_BLOCKS_NV ||
-        !found->form.tensor_scale || strcmp(found->form.layout, "mlx") == 0)
+    if (!found || !found->how.is->block || found->how.is->block->family != DTI_BLOCKS_NV ||
+        !found->form.is->tensor_scale || strcmp(found->form.is->layout, "mlx") == 0)
         return false;
     const struct dti_dequant_tensor *const how = &found->how;
     const struct dti_tensor *const tensors = how->codes.container->tensors;
     *ret = (struct dti_fused_scale){
         .divides = how->tensor_divisor != 0,
         .stored = how->tensor_divisor != 0 ? how->tensor_divisor : how->tensor_scale,
-        .tensor = (size_t)(found->form.parts[DTI_PART_TENSOR_SCALE] - tensors),
+        .tensor = (size_t)(dti_form_part(&found->form, DTI_PART_TENSOR_SCALE) - tensors),
     };
     return true;
 }

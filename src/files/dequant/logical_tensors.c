@@ -175,7 +175,7 @@ void dti_logical_close(struct dti_container *container)
 
 uint64_t dti_logical_scale_bytes(const struct dti_dequant_form *form)
 {
-    const struct dti_gguf_type *const gguf = form->how->gguf;
-    return form->stored_bytes - form->parts[DTI_PART_CODES]->bytes +
-           (gguf ? form->how->elements / gguf->elements * gguf->other_bytes : 0);
+    const struct dti_gguf_type *const gguf = form->how->is->gguf;
+    return form->is->stored_bytes - dti_form_part(form, DTI_PART_CODES)->bytes +
+           (gguf ? form->how->is->elements / gguf->elements * gguf->other_bytes : 0);
 }

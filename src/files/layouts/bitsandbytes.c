@@ -48,7 +48,7 @@ static enum dti_status match_rows(struct dti_file_dequant *dequant,
     enum dti_status status = check_order(group, reterr);
     if (status == DTI_OK)
         status = dti_dequant_match_as(dequant, group, &rows, ret, reterr);
-    ret->how.factor = 0.007874015718698502f; /* 1 / 127 */
+    ret->how.is->factor = 0.007874015718698502f; /* 1 / 127 */
     return status;
 }
 

@@ -55,7 +55,7 @@ static enum dti_status match_gpt_oss(struct dti_file_dequant *dequant,
                                   "expected a scale of U8 for each 16 bytes of '..._blocks', in "
                                   "the shape of its first three dimensions");
     if (!dti_mul_u64(shape[2], LENGTH, &columns) || /* can overflow even with no rows */
-        !dti_mul_u64(scales->elements, LENGTH, &how->elements))
+        !dti_mul_u64(scales->elements, LENGTH, &how->is->elements))
         return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_NONE,
                                   "its dimensions are too large");
     enum dti_status status = check_stated(dequant, group, config, reterr);
@@ -65,23 +65,23 @@ static enum dti_status match_gpt_oss(struct dti_file_dequant *dequant,
     if (status != DTI_OK)
         return status;
     const uint64_t numbers[] = {shape[0], columns, shape[1]};
-    how->rows = columns > 0 ? how->elements / columns : 0;
-    how->columns = columns > 0 ? columns : 1;
-    how->row_bytes = columns / 2;
-    how->matrix = shape[1];
-    how->stripes = &dequant->stripes;
-    how->map = (struct dti_scale_map){.length = shape[1],
-                                      .mid = 1,
-                                      .group_rows = 1,
-                                      .group_columns = LENGTH,
-                                      .of_outer = shape[1] * shape[2],
-                                      .of_length = shape[2],
-                                      .of_column = 1};
-    ret->form.dtype = how->block->name;
-    ret->form.layout = "gpt-oss";
-    ret->form.per = DTI_PER_GROUP;
-    ret->form.axis = 1;
-    ret->form.group[1] = LENGTH;
+    how->is->rows = columns > 0 ? how->is->elements / columns : 0;
+    how->is->columns = columns > 0 ? columns : 1;
+    how->is->row_bytes = columns / 2;
+    how->is->matrix = shape[1];
+    how->is->stripes = &dequant->stripes;
+    how->is->map = (struct dti_scale_map){.length = shape[1],
+                                          .mid = 1,
+                                          .group_rows = 1,
+                                          .group_columns = LENGTH,
+                                          .of_outer = shape[1] * shape[2],
+                                          .of_length = shape[2],
+                                          .of_column = 1};
+    ret->form.is->dtype = how->is->block->name;
+    ret->form.is->layout = "gpt-oss";
+    ret->form.is->per = DTI_PER_GROUP;
+    ret->form.is->axis = 1;
+    ret->form.is->group[1] = LENGTH;
     return dti_dequant_show(dequant, group, 3, numbers, ret, reterr);
 }
 

@@ -358,22 +358,22 @@ static enum dti_status set(struct dti_file_dequant *dequant, const struct dti_de
         dti_dequant_set_unsigned(dequant, group, shape->bits, ret, reterr);
     if (status != DTI_OK)
         return status;
-    if (!dti_mul_u64(shape->rows, shape->columns, &how->elements))
+    if (!dti_mul_u64(shape->rows, shape->columns, &how->is->elements))
         return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_NONE,
                                   "its dimensions are too large");
-    how->rows = how->matrix = shape->rows;
-    how->columns = shape->columns;
-    how->stripes = &dequant->stripes;
-    how->map.length = shape->rows;
-    how->map.mid = 1;
-    how->map.group_rows = shape->group > 0 ? shape->group : 1;
-    how->map.group_columns = how->map.of_column = 1;
-    how->map.of_length = shape->columns;
-    ret->form.dtype = dtypes[shape->bits];
-    ret->form.per = DTI_PER_GROUP;
-    ret->form.axis = 1;
-    ret->form.group[1] = shape->group;
-    ret->form.zero_points = how->zeros.container != NULL;
+    how->is->rows = how->is->matrix = shape->rows;
+    how->is->columns = shape->columns;
+    how->is->stripes = &dequant->stripes;
+    how->is->map.length = shape->rows;
+    how->is->map.mid = 1;
+    how->is->map.group_rows = shape->group > 0 ? shape->group : 1;
+    how->is->map.group_columns = how->is->map.of_column = 1;
+    how->is->map.of_length = shape->columns;
+    ret->form.is->dtype = dtypes[shape->bits];
+    ret->form.is->per = DTI_PER_GROUP;
+    ret->form.is->axis = 1;
+    ret->form.is->group[1] = shape->group;
+    ret->form.is->zero_points = how->zeros.container != NULL;
     return dti_dequant_show(dequant, group, 2, numbers, ret, reterr);
 }
 
@@ -420,14 +420,14 @@ static enum dti_status match_gptq(struct dti_file_dequant *dequant,
     if (status == DTI_OK && dti_dequant_has(group, DTI_PART_ORDER))
         status = dti_dequant_order_of(
             dequant, group, &(struct dti_order_shape){shape.rows, shape.groups, shape.group},
-            &ret->how.map, reterr);
-    ret->how.arrangement = DTI_CODES_DOWN;
-    ret->how.zero_form = DTI_ZERO_ALONG;
+            &ret->how.is->map, reterr);
+    ret->how.is->arrangement = DTI_CODES_DOWN;
+    ret->how.is->zero_form = DTI_ZERO_ALONG;
     if (status == DTI_OK)
         status =
-            find_zero_offset(dequant, group, config, shape.bits, &ret->how.zero_offset, reterr);
-    ret->form.layout =
-        ret->how.zero_offset == 0 ? group->layout_read->variant : group->layout_read->name;
+            find_zero_offset(dequant, group, config, shape.bits, &ret->how.is->zero_offset, reterr);
+    ret->form.is->layout =
+        ret->how.is->zero_offset == 0 ? group->layout_read->variant : group->layout_read->name;
     return status;
 }
 
@@ -467,11 +467,11 @@ static enum dti_status match_awq(struct dti_file_dequant *dequant,
         status = find_group(dequant, group, config, &shape, reterr);
     if (status == DTI_OK)
         status = set(dequant, group, &shape, ret, reterr);
-    ret->how.arrangement = DTI_CODES_LANES;
-    ret->how.row_bytes = codes->shape[1] * 4;
-    ret->how.zero_form = zeros ? DTI_ZERO_LANES : DTI_ZERO_NONE;
-    ret->how.zero_offset = zeros ? 0 : 8;
-    ret->form.layout = "awq";
+    ret->how.is->arrangement = DTI_CODES_LANES;
+    ret->how.is->row_bytes = codes->shape[1] * 4;
+    ret->how.is->zero_form = zeros ? DTI_ZERO_LANES : DTI_ZERO_NONE;
+    ret->how.is->zero_offset = zeros ? 0 : 8;
+    ret->form.is->layout = "awq";
     return status;
 }
 
@@ -500,7 +500,7 @@ static enum dti_status refuse_fast(struct dti_file_dequant *dequant,
 /* Checks for writing. */
 static enum dti_status check_matrix(const struct dti_grouped *grouped, struct dti_error *reterr)
 {
-    if (grouped->found->shown.rank != 2)
+    if (grouped->found->shown->rank != 2)
         return dti_transcode_refuse(grouped->found, reterr,
                                     "it is a stack of matrices; %s has single ones",
                                     grouped->target);
@@ -604,7 +604,7 @@ static struct words_scheme scheme_of(const struct dti_dequant_found *found)
         .length = grouped.length == grouped.columns ? -1 : (long long)grouped.length,
         .symmetric = found->symmetric,
         .ordered = dti_dequant_order(&found->how) != NULL,
-        .head = dti_quant_name_ends(found->shown.name, found->shown.name_length, head),
+        .head = dti_quant_name_ends(found->shown->name, found->shown->name_length, head),
     };
 }
 

@@ -188,19 +188,19 @@ static enum dti_status show(struct dti_file_dequant *dequant, const struct mlx_t
     for (unsigned i = 0; i < codes->rank; i++)
         shape[i] = codes->shape[i];
     shape[codes->rank - 1] = tensor->scales_in_row * length;
-    if (!dti_mul_u64(tensor->scales->elements, length, &how->elements))
+    if (!dti_mul_u64(tensor->scales->elements, length, &how->is->elements))
         return dti_dequant_refuse(&tensor->group->part[DTI_PART_CODES], reterr, DTI_REMEDY_NONE,
                                   "its dimensions are too large");
-    how->rows = 1;
-    how->columns = how->elements > 0 ? how->elements : 1;
-    how->row_bytes = codes->bytes;
-    how->order = bits < 8 ? DTI_BLOCK_LOW : DTI_BLOCK_BYTES;
-    how->map = (struct dti_scale_map){
+    how->is->rows = 1;
+    how->is->columns = how->is->elements > 0 ? how->is->elements : 1;
+    how->is->row_bytes = codes->bytes;
+    how->is->order = bits < 8 ? DTI_BLOCK_LOW : DTI_BLOCK_BYTES;
+    how->is->map = (struct dti_scale_map){
         .length = 1, .mid = 1, .group_rows = 1, .group_columns = length, .of_column = 1};
-    ret->form.layout = "mlx";
-    ret->form.per = DTI_PER_GROUP;
-    ret->form.axis = codes->rank - 1;
-    ret->form.group[1] = length;
+    ret->form.is->layout = "mlx";
+    ret->form.is->per = DTI_PER_GROUP;
+    ret->form.is->axis = codes->rank - 1;
+    ret->form.is->group[1] = length;
     return dti_dequant_show(dequant, tensor->group, codes->rank, shape, ret, reterr);
 }
 
@@ -230,9 +230,9 @@ static enum dti_status match_biased(struct dti_file_dequant *dequant,
     if (status != DTI_OK)
         return status;
     ret->how.biases = tensor->group->part[DTI_PART_BIAS];
-    ret->how.number = biases->format->id;
-    ret->form.number = biases->format;
-    ret->form.dtype = dtypes[scheme.bits];
+    ret->how.is->number = biases->format->id;
+    ret->form.is->number = biases->format;
+    ret->form.is->dtype = dtypes[scheme.bits];
     return show(dequant, tensor, scheme.bits, scheme.group, ret, reterr);
 }
 
@@ -282,7 +282,7 @@ static enum dti_status read_largest(struct dti_file_dequant *dequant,
               : dti_dequant_tensor_scale(dequant, tensor->group, scale, reterr);
     if (status == DTI_OK) {
         *scale /= DTI_MLX_LARGEST;
-        ret->form.tensor_scale = true;
+        ret->form.is->tensor_scale = true;
     }
     return status;
 }
@@ -322,7 +322,7 @@ static enum dti_status match_blocks(struct dti_file_dequant *dequant,
         status = read_largest(dequant, tensor, ret, reterr);
     if (status != DTI_OK)
         return status;
-    ret->form.dtype = block->name;
+    ret->form.is->dtype = block->name;
     return show(dequant, tensor, mode->bits, mode->group, ret, reterr);
 }
 

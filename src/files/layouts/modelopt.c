@@ -51,15 +51,15 @@ static enum dti_status match_pairs(struct dti_file_dequant *dequant,
         return dti_dequant_refuse_config(group, config, "groups of", config->group_size, length,
                                          reterr);
     const enum dti_status status = dti_dequant_set_rows(dequant, group, 4, ret, reterr);
-    ret->how.row_step = 1;
-    ret->how.zero_offset = ret->how.flip = 8;
-    ret->how.map.group_columns = length;
-    ret->how.map.of_column = 1;
-    ret->how.map.of_outer = groups;
-    ret->form.dtype = "int4";
-    ret->form.per = DTI_PER_GROUP;
-    ret->form.axis = codes->rank - 1;
-    ret->form.group[1] = length;
+    ret->how.is->row_step = 1;
+    ret->how.is->zero_offset = ret->how.is->flip = 8;
+    ret->how.is->map.group_columns = length;
+    ret->how.is->map.of_column = 1;
+    ret->how.is->map.of_outer = groups;
+    ret->form.is->dtype = "int4";
+    ret->form.is->per = DTI_PER_GROUP;
+    ret->form.is->axis = codes->rank - 1;
+    ret->form.is->group[1] = length;
     return status;
 }
 
@@ -104,10 +104,10 @@ static void config_translated(const struct dti_transcode_target *target,
 {
     const bool nvfp4 = target->takes == DTI_TAKES_FOR_NVFP4, inputs = all[0]->form.input_scale;
     const struct dti_block_format *const block =
-        nvfp4 ? &dti_block_formats[DTI_BLOCK_NVFP4] : all[0]->how.block;
+        nvfp4 ? &dti_block_formats[DTI_BLOCK_NVFP4] : all[0]->how.is->block;
     const char *const algorithm = algorithm_of(block, inputs);
     for (size_t i = 1; i < count && !nvfp4; i++) {
-        if (all[i]->how.block != block)
+        if (all[i]->how.is->block != block)
             *ret_why = "the tensors are of several kinds, and modelopt has one algorithm for all";
     }
     for (size_t i = 0; i < count; i++) {

@@ -30,9 +30,9 @@ static bool is_plain(const struct dti_lint *lint, size_t at)
 
 static bool is_same_scheme(const struct dti_dequant_form *a, const struct dti_dequant_form *b)
 {
-    return strcmp(a->dtype, b->dtype) == 0 && a->per == b->per && a->group[0] == b->group[0] &&
-           a->group[1] == b->group[1] && a->zero_points == b->zero_points &&
-           a->tensor_scale == b->tensor_scale;
+    return strcmp(a->is->dtype, b->is->dtype) == 0 && a->is->per == b->is->per &&
+           a->is->group[0] == b->is->group[0] && a->is->group[1] == b->is->group[1] &&
+           a->is->zero_points == b->is->zero_points && a->is->tensor_scale == b->is->tensor_scale;
 }
 
 static enum dti_status compare(struct dti_lint *lint, size_t first, size_t other, bool strict,
@@ -52,9 +52,10 @@ static enum dti_status compare(struct dti_lint *lint, size_t first, size_t other
                             quoted);
     if (strict && a && b && !is_same_scheme(&a->form, &b->form))
         return dti_lint_add(lint, DTI_LINT_FUSED_SCHEME, tensor, reterr,
-                            "it is %s, and %s, with which it is fused, is %s%s", b->form.dtype,
-                            quoted, a->form.dtype,
-                            strcmp(a->form.dtype, b->form.dtype) == 0 ? " with other scales" : "");
+                            "it is %s, and %s, with which it is fused, is %s%s", b->form.is->dtype,
+                            quoted, a->form.is->dtype,
+                            strcmp(a->form.is->dtype, b->form.is->dtype) == 0 ? " with other scales"
+                                                                              : "");
     if (!dti_fused_scale_of(a, &scales[0]) || !dti_fused_scale_of(b, &scales[1]) ||
         !dti_fused_scales_of(scales, 2).differ)
         return DTI_OK;

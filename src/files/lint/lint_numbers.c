@@ -23,12 +23,12 @@ static const struct dti_format *model_format(const struct dti_lint *lint,
         if (strcmp(name, names[i].name) == 0)
             return dti_format_get(names[i].dtype);
     }
-    if (found->form.number)
-        return found->form.number;
-    const struct dti_tensor *const scales = found->form.parts[DTI_PART_SCALE];
+    if (found->form.is->number)
+        return found->form.is->number;
+    const struct dti_tensor *const scales = dti_form_part(&found->form, DTI_PART_SCALE);
     const bool half = scales && scales->format &&
                       (scales->format->id == DTI_FP16 || scales->format->id == DTI_BF16);
-    return half && !found->how.block ? scales->format : NULL;
+    return half && !found->how.is->block ? scales->format : NULL;
 }
 
 static double number_of(const struct dti_tensor_stats *stats, uint64_t code)
@@ -58,8 +58,8 @@ static enum dti_status look_at_direction(struct dti_lint *lint, size_t at, doubl
     const double factor = found->how.tensor_scale;
     const double other = largest / factor / factor;
     char one[DTI_LINT_NUMBER], two[DTI_LINT_NUMBER];
-    *ret_other = found->how.block && found->how.block->family == DTI_BLOCKS_NV &&
-                 found->form.tensor_scale && strcmp(found->form.layout, "mlx") != 0 &&
+    *ret_other = found->how.is->block && found->how.is->block->family == DTI_BLOCKS_NV &&
+                 found->form.is->tensor_scale && strcmp(found->form.is->layout, "mlx") != 0 &&
                  largest > 0 && !is_usual(largest) && is_usual(other);
     if (!*ret_other)
         return DTI_OK;
@@ -88,11 +88,12 @@ static enum dti_status look_at_specials(struct dti_lint *lint, size_t at,
     const struct dti_dequant_found *const found = dti_lint_found(lint, at);
     const struct dti_stats *const counted = &stats->stats;
     const struct dti_tensor *const tensor = &lint->view->tensors[at];
-    const struct dti_format *const code =
-        found->how.block ? dti_format_get(found->how.block->code) : &found->how.affine.code;
+    const struct dti_format *const code = found->how.is->block
+                                              ? dti_format_get(found->how.is->block->code)
+                                              : &found->how.is->affine.code;
     char place[DTI_LINT_PLACE];
     enum dti_status status = DTI_OK;
-    if (counted->nan > 0 && (found->how.gguf || !dti_format_has_nan(code)))
+    if (counted->nan > 0 && (found->how.is->gguf || !dti_format_has_nan(code)))
         status = dti_lint_add(lint, DTI_LINT_SCALE_NOT_FINITE, tensor, reterr,
                               "%llu of its numbers are NaN, the first at %s",
                               (unsigned long long)counted->nan,
@@ -140,8 +141,8 @@ enum dti_status dti_lint_numbers(struct dti_lint *lint, const struct dti_tensor_
         return status;
     const bool infinite =
         counted->inf > 0 &&
-        !(found->how.block ? dti_format_has_inf(dti_format_get(found->how.block->code))
-                           : dti_format_has_inf(&found->how.affine.code));
+        !(found->how.is->block ? dti_format_has_inf(dti_format_get(found->how.is->block->code))
+                               : dti_format_has_inf(&found->how.is->affine.code));
     if (infinite || (format && counted->finite > 0 && counted->inf == 0 &&
                      !dti_stats_fit(counted, &stats->rule, format)))
         return add_overflow(lint, at, stats, format, reterr);

@@ -38,10 +38,10 @@ static const char *put_place(char buffer[DTI_LINT_PLACE + DTI_QUOTE_SIZE + 8],
 {
     const struct dti_tensor *const tensor = dti_dequant_part_tensor(part);
     char place[DTI_LINT_PLACE], name[DTI_QUOTE_SIZE];
-    if (how && how->tiled)
+    if (how && how->is->tiled)
         (void)snprintf(place, sizeof place, "row %llu, column %llu",
-                       (unsigned long long)(at / how->scale_columns),
-                       (unsigned long long)(at % how->scale_columns));
+                       (unsigned long long)(at / how->is->scale_columns),
+                       (unsigned long long)(at % how->is->scale_columns));
     else
         (void)dti_lint_place(place, tensor, at);
     (void)snprintf(buffer, DTI_LINT_PLACE + DTI_QUOTE_SIZE + 8, "%s of %s", place,
@@ -60,7 +60,7 @@ static enum dti_status add_tally(struct dti_lint *lint, enum dti_lint_rule rule,
         return DTI_OK;
     return dti_lint_add(
         lint, rule, &lint->view->tensors[at], reterr, "%llu of its %llu %s %s %s, the first at %s",
-        (unsigned long long)tally->count, (unsigned long long)how->scale_count, parts,
+        (unsigned long long)tally->count, (unsigned long long)how->is->scale_count, parts,
         tally->count == 1 ? "is" : "are", what, put_place(place, how, part, tally->first));
 }
 
@@ -69,7 +69,8 @@ static enum dti_status add_tally(struct dti_lint *lint, enum dti_lint_rule rule,
 static bool may_be_negative(const struct dti_dequant_tensor *how)
 {
     return how->biases.container || how->nested ||
-           (how->block && (how->block->id == DTI_BLOCK_Q8_0 || how->block->id == DTI_BLOCK_Q4_0));
+           (how->is->block &&
+            (how->is->block->id == DTI_BLOCK_Q8_0 || how->is->block->id == DTI_BLOCK_Q4_0));
 }
 
 static enum dti_status look_at_scales(struct dti_lint *lint, size_t at,
@@ -79,8 +80,8 @@ static enum dti_status look_at_scales(struct dti_lint *lint, size_t at,
     struct dti_dequant_window *const window = &scratch->window;
     struct lint_tally odd = {0, 0}, negative = {0, 0}, zero = {0, 0}, biases = {0, 0};
     enum dti_status status = DTI_OK;
-    for (uint64_t done = 0; done < how->scale_count && status == DTI_OK;) {
-        const uint64_t left = how->scale_count - done;
+    for (uint64_t done = 0; done < how->is->scale_count && status == DTI_OK;) {
+        const uint64_t left = how->is->scale_count - done;
         const size_t n = left < DTI_DEQUANT_WINDOW ? (size_t)left : DTI_DEQUANT_WINDOW;
         status = dti_dequant_load_scales(how, window, &scratch->view, done, n, reterr);
         for (size_t i = 0; i < n && status == DTI_OK; i++) {
@@ -117,7 +118,7 @@ static enum dti_status look_at_zeros(struct dti_lint *lint, size_t at,
     const struct dti_dequant_tensor *const how = &dti_lint_found(lint, at)->how;
     struct lint_tally outside = {0, 0};
     enum dti_status status = DTI_OK;
-    if (how->zero_form != DTI_ZERO_PLAIN)
+    if (how->is->zero_form != DTI_ZERO_PLAIN)
         return DTI_OK;
     const struct dti_tensor *const zeros = dti_dequant_part_tensor(&how->zeros);
     const size_t size = dti_format_container(zeros->format);
@@ -144,15 +145,15 @@ static enum dti_status look_at_zeros(struct dti_lint *lint, size_t at,
 static unsigned tail_of(const struct dti_dequant_tensor *how)
 {
     uint64_t used, all, groups;
-    if (how->arrangement != DTI_CODES_ALONG || how->block || how->bits > 8 ||
-        how->order != (how->bits == 8 ? DTI_BLOCK_BYTES : DTI_BLOCK_LOW) ||
-        how->slab != how->stored_slab || how->row_bytes % 4 != 0 ||
-        !dti_mul_u64(how->columns, how->bits, &used) || !dti_mul_u64(how->row_bytes, 8, &all) ||
-        all <= used || all - used >= 32)
+    if (how->is->arrangement != DTI_CODES_ALONG || how->is->block || how->is->bits > 8 ||
+        how->is->order != (how->is->bits == 8 ? DTI_BLOCK_BYTES : DTI_BLOCK_LOW) ||
+        how->is->slab != how->is->stored_slab || how->is->row_bytes % 4 != 0 ||
+        !dti_mul_u64(how->is->columns, how->is->bits, &used) ||
+        !dti_mul_u64(how->is->row_bytes, 8, &all) || all <= used || all - used >= 32)
         return 0;
-    if (how->map.of_column > 0 &&
-        (!dti_mul_u64(how->scale_columns, how->map.group_columns, &groups) ||
-         groups > how->columns))
+    if (how->is->map.of_column > 0 &&
+        (!dti_mul_u64(how->is->scale_columns, how->is->map.group_columns, &groups) ||
+         groups > how->is->columns))
         return 0;
     return (unsigned)(all - used);
 }
@@ -173,17 +174,17 @@ static enum dti_status look_at_row_ends(struct dti_lint *lint, size_t at, unsign
                                         struct dti_lint_scratch *scratch, struct dti_error *reterr)
 {
     const struct dti_dequant_tensor *const how = &dti_lint_found(lint, at)->how;
-    const uint64_t stride = how->row_bytes <= 1024 ? how->row_bytes : 4;
-    const uint64_t at_once = stride < how->row_bytes ? 1 : sizeof scratch->raw / stride;
+    const uint64_t stride = how->is->row_bytes <= 1024 ? how->is->row_bytes : 4;
+    const uint64_t at_once = stride < how->is->row_bytes ? 1 : sizeof scratch->raw / stride;
     const uint32_t mask = ~(uint32_t)0 << (32 - tail);
     struct lint_tally rows = {0, 0};
     enum dti_status status = DTI_OK;
-    for (uint64_t done = 0; done < how->rows && status == DTI_OK;) {
-        const uint64_t left = how->rows - done;
+    for (uint64_t done = 0; done < how->is->rows && status == DTI_OK;) {
+        const uint64_t left = how->is->rows - done;
         const size_t n = (size_t)(left < at_once ? left : at_once);
         status =
             dti_input_read_at(how->codes.input, scratch->raw, n * (size_t)stride,
-                              how->codes.offset + (done + 1) * how->row_bytes - stride, reterr);
+                              how->codes.offset + (done + 1) * how->is->row_bytes - stride, reterr);
         for (size_t i = 0; i < n && status == DTI_OK; i++) {
             const unsigned char *const end = scratch->raw + (i + 1) * stride - 4;
             if (((uint32_t)dti_little_get(end, 4) & mask) != 0)
@@ -200,17 +201,17 @@ static enum dti_status look_at_column_ends(struct dti_lint *lint, size_t at,
                                            struct dti_error *reterr)
 {
     const struct dti_dequant_tensor *const how = &dti_lint_found(lint, at)->how;
-    const unsigned rest = (unsigned)(how->rows % 32 * how->bits % 32);
+    const unsigned rest = (unsigned)(how->is->rows % 32 * how->is->bits % 32);
     const uint64_t words =
-        dti_divide_up(how->rows % 32 * how->bits, 32) + how->rows / 32 * how->bits;
+        dti_divide_up(how->is->rows % 32 * how->is->bits, 32) + how->is->rows / 32 * how->is->bits;
     struct lint_tally columns = {0, 0};
     enum dti_status status = DTI_OK;
-    for (uint64_t done = 0; done < how->columns && rest > 0 && status == DTI_OK;) {
-        const uint64_t left = how->columns - done, most = sizeof scratch->raw / 4;
+    for (uint64_t done = 0; done < how->is->columns && rest > 0 && status == DTI_OK;) {
+        const uint64_t left = how->is->columns - done, most = sizeof scratch->raw / 4;
         const size_t n = (size_t)(left < most ? left : most);
-        status =
-            dti_input_read_at(how->codes.input, scratch->raw, 4 * n,
-                              how->codes.offset + ((words - 1) * how->columns + done) * 4, reterr);
+        status = dti_input_read_at(how->codes.input, scratch->raw, 4 * n,
+                                   how->codes.offset + ((words - 1) * how->is->columns + done) * 4,
+                                   reterr);
         for (size_t i = 0; i < n && status == DTI_OK; i++) {
             if ((uint32_t)dti_little_get(scratch->raw + 4 * i, 4) >> rest != 0)
                 count_one(&columns, done + i);
@@ -224,11 +225,11 @@ static enum dti_status look_at_column_ends(struct dti_lint *lint, size_t at,
  */
 static unsigned zeros_tail(const struct dti_dequant_tensor *how)
 {
-    if (how->zero_form == DTI_ZERO_WORDS && how->scale_rows % (32 / how->bits) != 0)
-        return 32 - (unsigned)(how->scale_rows % (32 / how->bits)) * how->bits;
-    if (how->zero_form == DTI_ZERO_ALONG && 32 % how->bits == 0 &&
-        how->scale_columns % 32 * how->bits % 32 != 0)
-        return 32 - (unsigned)(how->scale_columns % 32 * how->bits % 32);
+    if (how->is->zero_form == DTI_ZERO_WORDS && how->is->scale_rows % (32 / how->is->bits) != 0)
+        return 32 - (unsigned)(how->is->scale_rows % (32 / how->is->bits)) * how->is->bits;
+    if (how->is->zero_form == DTI_ZERO_ALONG && 32 % how->is->bits == 0 &&
+        how->is->scale_columns % 32 * how->is->bits % 32 != 0)
+        return 32 - (unsigned)(how->is->scale_columns % 32 * how->is->bits % 32);
     return 0;
 }
 
@@ -238,10 +239,10 @@ static bool is_zero_end(const struct dti_dequant_tensor *how, uint32_t end, unsi
 {
     const uint32_t mask = ~(uint32_t)0 >> (32 - tail);
     uint32_t ones = 0;
-    for (unsigned i = 0; i < tail; i += how->bits)
+    for (unsigned i = 0; i < tail; i += how->is->bits)
         ones |= (uint32_t)1 << i;
     return end == 0 ||
-           (how->zero_form == DTI_ZERO_ALONG &&
+           (how->is->zero_form == DTI_ZERO_ALONG &&
             (end == mask || end == ((0 - ones) & mask) || end == ((0 - ones - 1) & mask)));
 }
 
@@ -250,7 +251,7 @@ static enum dti_status look_at_zero_ends(struct dti_lint *lint, size_t at,
 {
     const struct dti_dequant_tensor *const how = &dti_lint_found(lint, at)->how;
     const unsigned tail = zeros_tail(how);
-    const bool down = how->zero_form == DTI_ZERO_WORDS;
+    const bool down = how->is->zero_form == DTI_ZERO_WORDS;
     uint64_t bad = 0;
     enum dti_status status = DTI_OK;
     if (tail == 0)
@@ -283,13 +284,14 @@ static enum dti_status look_at_tensor(struct dti_lint *lint, size_t at,
 {
     const struct dti_dequant_tensor *const how = &dti_lint_found(lint, at)->how;
     enum dti_status status = DTI_OK;
-    if (how->scales.container && how->elements > 0)
+    if (how->scales.container && how->is->elements > 0)
         status = look_at_scales(lint, at, scratch, reterr);
     if (status == DTI_OK)
         status = look_at_zeros(lint, at, scratch, reterr);
     if (status == DTI_OK)
         status = look_at_zero_ends(lint, at, scratch, reterr);
-    if (status == DTI_OK && how->arrangement == DTI_CODES_DOWN && how->matrix == how->rows)
+    if (status == DTI_OK && how->is->arrangement == DTI_CODES_DOWN &&
+        how->is->matrix == how->is->rows)
         return look_at_column_ends(lint, at, scratch, reterr);
     const unsigned tail = tail_of(how);
     return status == DTI_OK && tail > 0 ? look_at_row_ends(lint, at, tail, scratch, reterr)
@@ -346,7 +348,7 @@ struct lint_work {
 static uint64_t bytes_of(const struct dti_lint *lint, size_t at)
 {
     const struct dti_dequant_form *const form = &dti_lint_found(lint, at)->form;
-    return form->stored_bytes - form->parts[DTI_PART_CODES]->bytes;
+    return form->is->stored_bytes - dti_form_part(form, DTI_PART_CODES)->bytes;
 }
 
 uint64_t dti_lint_scale_bytes(const struct dti_lint *lint)

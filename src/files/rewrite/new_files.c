@@ -374,6 +374,7 @@ static enum dti_status lay_out(struct dti_new_files *files, char *path,
     file->head.from = files->model;
     file->head.encodes = files->encodes;
     file->head.part = files->part;
+    file->head.waits = files->waits;
     status = dti_container_layout(files->kind, tensors, count, metadata, metadata_count,
                                   &file->head, &file->size, &why);
     if (status == DTI_OK && file->head.text.failed)

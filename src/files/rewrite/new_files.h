@@ -31,6 +31,7 @@ struct dti_new_files {
     const struct dti_container *model;     /* whose metadata are copied unchanged */
     bool encodes;                          /* see struct dti_new_head; set before files are added */
     struct dti_head_part part;             /* likewise, for the file that is added next */
+    bool waits;                            /* see struct dti_new_head; set before files are added */
     enum dti_container_kind kind;
     const char *path; /* of the output; DTI_CONTAINER_SHARDED: its folder; "": a dry run */
     size_t count;

@@ -94,7 +94,7 @@ static enum dti_fate choose(const struct dti_rewrite *rewrite, const struct dti_
         return tensor->rank == 0 ? DTI_FATE_SCALAR : DTI_FATE_CONVENTION;
     if (tensor->format->width < 8)
         return DTI_FATE_NARROW;
-    return type->dtype == tensor->format->id && !form->dtype ? DTI_FATE_SAME : DTI_FATE_CHANGED;
+    return type->dtype == tensor->format->id && !form->is->dtype ? DTI_FATE_SAME : DTI_FATE_CHANGED;
 }
 
 static enum dti_status warn(const struct dti_rewrite *rewrite, struct dti_error *reterr)

@@ -42,6 +42,7 @@ enum dti_status dti_rewrite_new(struct dti_rewrite **ret, struct dti_container *
     rewrite->container = container;
     rewrite->counts = request->counted;
     dti_loss_init(&rewrite->loss);
+    dti_buffer_init(&rewrite->list.names);
     dti_new_files_init(&rewrite->files, container, request->kind, request->path);
     if (request->model)
         rewrite->files.model = request->model;
@@ -102,6 +103,7 @@ void dti_rewrite_free(struct dti_rewrite *rewrite)
         dti_fused_ranges_free(rewrite->fused);
     dti_free(rewrite->quant_plans);
     dti_free(rewrite->quant_firsts);
+    dti_rewrite_list_free(rewrite);
     dti_free(rewrite->parts);
     dti_free(rewrite->outcomes);
     dti_free(rewrite->tensors);

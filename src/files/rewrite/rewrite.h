@@ -172,16 +172,16 @@ struct dti_quantize_form {
 };
 
 struct dti_rewrite_tensor {
-    size_t source; /* index in the container */
+    uint32_t source; /* index in the container */
     enum dti_fate fate;
-    const struct dti_quantize_form *by; /* quantized; else NULL */
-    unsigned axis;                      /* of quantization */
-    const struct dti_plan *plan;        /* NULL: its bytes are copied, or it is quantized */
-    const struct dti_quant_plan *quant; /* quantized with this plan, along the axis */
-    const struct dti_gguf_type *type;   /* encoded as blocks of this type, one tensor; else NULL */
-    const struct dti_format *format;    /* of the output, if one tensor; NULL: quantized */
-    struct dti_layout layout;           /* likewise */
+    unsigned axis;  /* of quantization */
     unsigned parts; /* a set of 1 << enum dti_quant_part; for a single tensor: the first one */
+    const struct dti_quantize_form *by;  /* quantized; else NULL */
+    const struct dti_plan *plan;         /* NULL: its bytes are copied, or it is quantized */
+    const struct dti_quant_plan *quant;  /* quantized with this plan, along the axis */
+    const struct dti_gguf_type *type;    /* encoded as blocks of this type, one tensor; else NULL */
+    const struct dti_format *format;     /* of the output, if one tensor; NULL: quantized */
+    struct dti_layout layout;            /* likewise */
     struct dti_rewrite_part *part;       /* of that set, in order */
     uint64_t bytes;                      /* of all its parts */
     struct dti_rewrite_outcome *outcome; /* zeros, shared, if nothing is counted */
@@ -196,6 +196,13 @@ struct dti_rewrite {
     size_t tensor_count;
     struct dti_rewrite_tensor *tensors;
     struct dti_rewrite_part *parts; /* of all tensors */
+    /* The tensors of the new files, with the texts and shapes that are no tensor's own: kept while
+     * the heads of the files may wait. */
+    struct dti_rewrite_list {
+        struct dti_new_tensor *tensors;
+        uint64_t *shapes;
+        struct dti_buffer names;
+    } list;
     struct dti_rewrite_outcome *outcomes;
     /* Shards with tensors, then the index if any; or one file; for npy OUT.npy is last. */
     struct dti_new_files files;
@@ -267,15 +274,6 @@ static inline size_t dti_gguf_scale_stem(const struct dti_tensor *tensor)
     static const char weight[] = ".weight";
     const bool module = dti_quant_name_ends(tensor->name, tensor->name_length, weight);
     return tensor->name_length - (module ? sizeof weight - 1 : 0);
-}
-
-/* The number of parts in a set that come before one. */
-static inline size_t dti_parts_before(unsigned parts, enum dti_quant_part part)
-{
-    size_t count = 0;
-    for (unsigned i = 0; i < (unsigned)part; i++)
-        count += parts >> i & 1;
-    return count;
 }
 
 /* A part that the tensor has. */

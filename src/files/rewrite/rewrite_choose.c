@@ -170,7 +170,7 @@ static enum dti_status select_tensors(struct dti_rewrite *rewrite, struct dti_er
     const char *const select = rewrite->request.select;
     size_t unreadable = 0, first = 0;
     rewrite->tensors = dti_calloc(container->tensor_count + 1, sizeof *rewrite->tensors);
-    if (!rewrite->tensors)
+    if (!rewrite->tensors || container->tensor_count > UINT32_MAX / DTI_PART_COUNT)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < container->tensor_count; i++) {
         struct dti_tensor *const tensor = &container->tensors[i];
@@ -180,7 +180,7 @@ static enum dti_status select_tensors(struct dti_rewrite *rewrite, struct dti_er
         if ((!tensor->format || tensor->refusal) && !takes_blocks(rewrite, tensor))
             first = unreadable++ == 0 ? i : first;
         else
-            rewrite->tensors[rewrite->tensor_count++].source = i;
+            rewrite->tensors[rewrite->tensor_count++].source = (uint32_t)i;
     }
     if (unreadable > 0)
         return refuse_unreadable(container, first, unreadable, reterr);

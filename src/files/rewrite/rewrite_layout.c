@@ -269,20 +269,23 @@ static enum dti_status rewrite_share(struct dti_rewrite *rewrite, struct dti_err
 
 /* Tensors to be written; `source` of each is tensor x DTI_PART_COUNT + part. */
 struct new_tensor_list {
-    struct dti_new_tensor *tensors;
+    struct dti_new_tensor *tensors; /* these, shapes and names are the rewrite's */
     size_t count;
     uint64_t *shapes; /* those that are no tensor's own */
     size_t shape_count;
     const uint64_t *last[DTI_PART_COUNT]; /* the shape added last, for each part */
     unsigned last_rank[DTI_PART_COUNT];
-    struct dti_buffer names; /* likewise; fully reserved, so names never move */
+    struct dti_buffer *names; /* likewise; fully reserved, so names never move */
 };
 
-static void free_list(struct new_tensor_list *list)
+void dti_rewrite_list_free(struct dti_rewrite *rewrite)
 {
+    struct dti_rewrite_list *const list = &rewrite->list;
     dti_free(list->tensors);
     dti_free(list->shapes);
     dti_buffer_free(&list->names);
+    list->tensors = NULL;
+    list->shapes = NULL;
 }
 
 static size_t part_count(const struct dti_rewrite_tensor *tensor)
@@ -322,11 +325,11 @@ static enum dti_status init_list(struct dti_rewrite *rewrite, struct new_tensor_
         names += parts * (source->name_length + 1) + suffixes(rewrite, i);
     }
     memset(ret, 0, sizeof *ret);
-    dti_buffer_init(&ret->names);
+    ret->names = &rewrite->list.names;
     rewrite->parts = dti_calloc(tensors + 1, sizeof *rewrite->parts);
-    ret->tensors = dti_calloc(tensors + 1, sizeof *ret->tensors);
-    ret->shapes = dti_calloc(shapes + 1, sizeof *ret->shapes);
-    if (!rewrite->parts || !ret->tensors || !ret->shapes || !dti_buffer_reserve(&ret->names, names))
+    ret->tensors = rewrite->list.tensors = dti_calloc(tensors + 1, sizeof *ret->tensors);
+    ret->shapes = rewrite->list.shapes = dti_calloc(shapes + 1, sizeof *ret->shapes);
+    if (!rewrite->parts || !ret->tensors || !ret->shapes || !dti_buffer_reserve(ret->names, names))
         return dti_no_memory(reterr);
     struct dti_rewrite_part *part = rewrite->parts;
     for (size_t i = 0; i < rewrite->tensor_count; i++) {
@@ -344,15 +347,15 @@ static void add_scale(const struct dti_rewrite *rewrite, size_t at, struct new_t
     const size_t stem = dti_gguf_scale_stem(source);
     struct dti_new_tensor *const tensor = &list->tensors[list->count++];
     *tensor = (struct dti_new_tensor){
-        .name = list->names.data + list->names.length,
+        .name = list->names->data + list->names->length,
         .name_length = stem + sizeof DTI_GGUF_SCALE - 1,
         .format = dti_format_get(DTI_FP32),
         .rank = 1,
         .shape = shape,
-        .source = at * DTI_PART_COUNT + DTI_PART_TENSOR_SCALE,
+        .source = (uint32_t)(at * DTI_PART_COUNT + DTI_PART_TENSOR_SCALE),
     };
-    dti_buffer_append(&list->names, source->name, stem);
-    dti_buffer_append(&list->names, DTI_GGUF_SCALE, sizeof DTI_GGUF_SCALE);
+    dti_buffer_append(list->names, source->name, stem);
+    dti_buffer_append(list->names, DTI_GGUF_SCALE, sizeof DTI_GGUF_SCALE);
     (void)dti_container_stores(rewrite->request.kind, tensor->format, &tensor->layout);
 }
 
@@ -368,7 +371,7 @@ static void add_tensor(const struct dti_rewrite *rewrite, size_t at, struct new_
         .rank = source->rank,
         .shape = source->shape,
         .fortran = dti_rewrite_is_fortran(rewrite, source),
-        .source = at * DTI_PART_COUNT,
+        .source = (uint32_t)(at * DTI_PART_COUNT),
     };
     if (part_count(tensor) > 1)
         add_scale(rewrite, at, list);
@@ -412,10 +415,10 @@ static enum dti_status add_parts(const struct dti_rewrite *rewrite, size_t at,
         const struct dti_format *const format = dti_format_get(parts[i].dtype);
         struct dti_new_tensor *const tensor = &list->tensors[list->count++];
         const bool renamed = suffix[0] != '\0';
-        const char *const name = renamed ? list->names.data + list->names.length : source->name;
+        const char *const name = renamed ? list->names->data + list->names->length : source->name;
         if (renamed) {
-            dti_buffer_append(&list->names, source->name, stem);
-            dti_buffer_append(&list->names, suffix, strlen(suffix) + 1);
+            dti_buffer_append(list->names, source->name, stem);
+            dti_buffer_append(list->names, suffix, strlen(suffix) + 1);
         }
         *tensor = (struct dti_new_tensor){
             .name = name,
@@ -423,7 +426,7 @@ static enum dti_status add_parts(const struct dti_rewrite *rewrite, size_t at,
             .format = format,
             .rank = parts[i].rank,
             .shape = keep_shape(list, i, &parts[i], source),
-            .source = at * DTI_PART_COUNT + i,
+            .source = (uint32_t)(at * DTI_PART_COUNT + i),
         };
         if (!dti_container_stores(rewrite->request.kind, format, &tensor->layout))
             return dti_fail(reterr, DTI_WRONG_KIND, "%s files have no name for %s",
@@ -622,10 +625,10 @@ static void reorder(struct dti_rewrite *rewrite, struct new_tensor_list *list)
     list->count = codes;
     for (size_t first = 0; first < list->count; first++) {
         const struct dti_rewrite_tensor held = rewrite->tensors[first];
-        for (size_t at = first, from; list->tensors[at].source != SIZE_MAX; at = from) {
+        for (size_t at = first, from; list->tensors[at].source != UINT32_MAX; at = from) {
             from = list->tensors[at].source / DTI_PART_COUNT;
             rewrite->tensors[at] = from == first ? held : rewrite->tensors[from];
-            list->tensors[at].source = SIZE_MAX; /* done */
+            list->tensors[at].source = UINT32_MAX; /* done */
         }
     }
 }
@@ -679,6 +682,9 @@ static enum dti_status add_up(struct dti_rewrite *rewrite, struct dti_error *ret
 enum dti_status dti_rewrite_layout(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     struct new_tensor_list list;
+    /* for a divided run, heads are compared with those of files that are there */
+    rewrite->files.waits = !rewrite->request.finish && rewrite->request.part.count == 0 &&
+                           dti_holds_texts(rewrite->request.kind);
     enum dti_status status = make_list(rewrite, &list, reterr);
     if (status == DTI_OK)
         status = dti_container_has(rewrite->request.kind, DTI_TRAIT_SEVERAL)
@@ -691,7 +697,8 @@ enum dti_status dti_rewrite_layout(struct dti_rewrite *rewrite, struct dti_error
         status = add_index(rewrite, &list, reterr);
     if (status == DTI_OK && rewrite->ops->elementwise)
         reorder(rewrite, &list);
-    free_list(&list);
+    if (!rewrite->files.waits)
+        dti_rewrite_list_free(rewrite);
     if (status == DTI_OK)
         status = rewrite_share(rewrite, reterr);
     if (status == DTI_OK)

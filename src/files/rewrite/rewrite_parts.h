@@ -118,6 +118,8 @@ enum dti_status dti_rewrite_plan_elements(struct dti_rewrite *rewrite, size_t at
 
 /* rewrite_layout.c: sets files, and the parts of the tensors. */
 enum dti_status dti_rewrite_layout(struct dti_rewrite *rewrite, struct dti_error *reterr);
+/* Frees the list, once the heads are written. */
+void dti_rewrite_list_free(struct dti_rewrite *rewrite);
 /* Whether a tensor of the container stays in column-major order. */
 static inline bool dti_rewrite_is_fortran(const struct dti_rewrite *rewrite,
                                           const struct dti_tensor *source)

@@ -55,8 +55,10 @@ static enum dti_status find_sides(const struct dti_rewrite *rewrite, size_t at,
         return DTI_OK;
     if (dti_format_packs(tensor->format) && dti_holds_texts(rewrite->container->kind)) {
         ret->src_open = !recipe->from_packing_given && !recipe->packing_given;
-        if (!ret->src_open)
-            ret->src.packing = recipe->from_packing_given ? recipe->from_packing : recipe->packing;
+        if (recipe->from_packing_given)
+            ret->src.packing = recipe->from_packing;
+        else if (recipe->packing_given)
+            ret->src.packing = recipe->packing;
     }
     if (dti_format_packs(format) && !dti_is_numpy(kind)) {
         if (recipe->packing_given)

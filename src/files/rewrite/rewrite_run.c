@@ -177,6 +177,7 @@ enum dti_status dti_rewrite_run(struct dti_rewrite *rewrite,
     group->next = 0;
     enum dti_status status =
         is_written(rewrite) ? dti_new_files_write_heads(&rewrite->files, reterr) : DTI_OK;
+    dti_rewrite_list_free(rewrite);
     if (status == DTI_OK && rewrite->quant_plan_count > 0)
         status = dti_quantize_job_new(&group->quantizer, &group->run, reterr);
     while (status == DTI_OK && group->next < rewrite->tensor_count)

@@ -51,22 +51,24 @@ bool dti_code_limits_apply(const struct dti_tensor *tensor)
     if (!tensor->quantized)
         return false;
     const struct dti_dequant_tensor *const how = how_of(tensor);
-    if (how->gguf)
-        return how->gguf->blocks == DTI_GGUF_MXFP4 || how->gguf->blocks == DTI_GGUF_NVFP4;
-    return how->block ? is_block_family(how->block) : how->bits <= 8 && how->affine.code.width <= 8;
+    if (how->is->gguf)
+        return how->is->gguf->blocks == DTI_GGUF_MXFP4 || how->is->gguf->blocks == DTI_GGUF_NVFP4;
+    return how->is->block ? is_block_family(how->is->block)
+                          : how->is->bits <= 8 && how->is->affine.code.width <= 8;
 }
 
 /* 4-bit codes of blocks along rows are looked at in their bytes. */
 static bool is_packed(const struct dti_dequant_tensor *how)
 {
-    return how->gguf || (dti_dequant_along(how) && how->bits == 4 && how->order != DTI_BLOCK_BYTES);
+    return how->is->gguf ||
+           (dti_dequant_along(how) && how->is->bits == 4 && how->is->order != DTI_BLOCK_BYTES);
 }
 
 /* Codes of 6 bits along rows are unpacked here; kernels decode them as they are. */
 static bool is_odd(const struct dti_dequant_tensor *how)
 {
-    return !how->gguf && dti_dequant_along(how) && how->order != DTI_BLOCK_BYTES &&
-           how->bits != 4 && how->bits < 8;
+    return !how->is->gguf && dti_dequant_along(how) && how->is->order != DTI_BLOCK_BYTES &&
+           how->is->bits != 4 && how->is->bits < 8;
 }
 
 static void repeat(uint64_t *word, unsigned bits)
@@ -79,11 +81,12 @@ static void repeat(uint64_t *word, unsigned bits)
 static void make_integer_rule(struct limits_rule *rule, const struct dti_dequant_tensor *how)
 {
     const struct dti_format *const code =
-        how->block ? dti_format_get(how->block->code) : &how->affine.code;
+        how->is->block ? dti_format_get(how->is->block->code) : &how->is->affine.code;
     const bool with_sign = code->kind == DTI_KIND_INT;
     const int highest = (1 << (code->width - with_sign)) - 1;
-    const int lowest = with_sign ? -highest - 1 : 0, zero = how->block ? 0 : how->zero_offset;
-    const bool ends = how->zero_form != DTI_ZERO_NONE || how->biases.container;
+    const int lowest = with_sign ? -highest - 1 : 0,
+              zero = how->is->block ? 0 : how->is->zero_offset;
+    const bool ends = how->is->zero_form != DTI_ZERO_NONE || how->biases.container;
     for (int i = lowest; i <= highest; i++) {
         const int from = i - zero;
         const bool large = (from < 0 ? -from : from) >= highest - zero;
@@ -94,14 +97,14 @@ static void make_integer_rule(struct limits_rule *rule, const struct dti_dequant
 
 static void make_rule(struct limits_rule *ret, const struct dti_dequant_tensor *how)
 {
-    const struct dti_format *const code = how->gguf    ? dti_format_get(DTI_FP4_E2M1)
-                                          : how->block ? dti_format_get(how->block->code)
-                                                       : &how->affine.code;
+    const struct dti_format *const code = how->is->gguf    ? dti_format_get(DTI_FP4_E2M1)
+                                          : how->is->block ? dti_format_get(how->is->block->code)
+                                                           : &how->is->affine.code;
     *ret = (struct limits_rule){.bits = is_packed(how) ? 4 : 8};
-    if (how->gguf)
-        ret->length = how->gguf->group;
+    if (how->is->gguf)
+        ret->length = how->is->gguf->group;
     else if (dti_dequant_along(how))
-        ret->length = how->block->length;
+        ret->length = how->is->block->length;
     if (dti_format_is_float(code)) {
         ret->magnitude = (UINT64_C(1) << (code->width - 1)) - 1;
         (void)dti_code_max(code, &ret->largest);
@@ -197,7 +200,8 @@ static enum dti_status count_gguf(const struct dti_tensor *tensor, const struct 
                                   struct dti_code_limits *limits, struct dti_error *reterr)
 {
     const struct dti_dequant_tensor *const how = how_of(tensor);
-    const size_t each = how->gguf->bytes, groups = how->gguf->elements / how->gguf->group;
+    const size_t each = how->is->gguf->bytes,
+                 groups = how->is->gguf->elements / how->is->gguf->group;
     const size_t most = sizeof member->scratch->raw / each;
     enum dti_status status = DTI_OK;
     for (size_t done = 0, some; done < n && status == DTI_OK; done += some) {
@@ -211,8 +215,8 @@ static enum dti_status count_gguf(const struct dti_tensor *tensor, const struct 
         for (size_t i = 0; i < some; i++) {
             const unsigned char *const block = (const unsigned char *)raw + i * each;
             for (size_t k = 0; k < groups; k++)
-                count_scale(how->block, block[k], limits);
-            count_codes(rule, block + groups, how->gguf->elements, limits);
+                count_scale(how->is->block, block[k], limits);
+            count_codes(rule, block + groups, how->is->gguf->elements, limits);
         }
         status = dti_window_done(&member->window, status, reterr);
     }
@@ -231,26 +235,27 @@ static enum dti_status count_piece(const struct dti_dequant_tensor *how,
     enum dti_status status;
     scratch->view = &member->window;
     if (is_packed(how) || is_odd(how)) {
-        const uint64_t offset = dti_dequant_row(how, row) + column / 8 * how->bits;
-        const size_t size = (n * how->bits + 7) / 8;
+        const uint64_t offset = dti_dequant_row(how, row) + column / 8 * how->is->bits;
+        const size_t size = (n * how->is->bits + 7) / 8;
         status = dti_window_look(&member->window, how->codes.input, scratch->raw, size, offset,
                                  &raw, reterr);
         codes = raw;
     } else {
-        status = dti_dequant_codes(how, row * how->columns + column, n, scratch, &codes, reterr);
+        status =
+            dti_dequant_codes(how, row * how->is->columns + column, n, scratch, &codes, reterr);
     }
     if (status != DTI_OK)
         return status;
     if (is_odd(how)) {
         const struct dti_layout layout = {
-            .packing = how->order == DTI_BLOCK_HIGH ? DTI_PACKING_HIGH : DTI_PACKING_LOW};
-        const struct dti_format *const format = dti_format_get(how->block->code);
+            .packing = how->is->order == DTI_BLOCK_HIGH ? DTI_PACKING_HIGH : DTI_PACKING_LOW};
+        const struct dti_format *const format = dti_format_get(how->is->block->code);
         for (size_t i = 0; i < n; i++)
             scratch->codes[i] = (unsigned char)dti_storage_get(format, &layout, raw, i);
         codes = scratch->codes;
     } else if (is_packed(how) && n % 2 != 0) { /* the last byte has one code */
         memcpy(scratch->codes, codes, n / 2 + 1);
-        scratch->codes[n / 2] &= how->order == DTI_BLOCK_HIGH ? 0xf0 : 0x0f;
+        scratch->codes[n / 2] &= how->is->order == DTI_BLOCK_HIGH ? 0xf0 : 0x0f;
         codes = scratch->codes;
     }
     count_codes(rule, codes, n, limits);
@@ -263,12 +268,12 @@ static enum dti_status count_scales(const struct dti_dequant_tensor *how,
 {
     unsigned char *const raw = member->scratch->raw;
     enum dti_status status = DTI_OK;
-    for (uint64_t done = 0, some; done < how->scale_count && status == DTI_OK; done += some) {
-        some = how->scale_count - done < DTI_DEQUANT_CHUNK ? how->scale_count - done
-                                                           : (uint64_t)DTI_DEQUANT_CHUNK;
+    for (uint64_t done = 0, some; done < how->is->scale_count && status == DTI_OK; done += some) {
+        some = how->is->scale_count - done < DTI_DEQUANT_CHUNK ? how->is->scale_count - done
+                                                               : (uint64_t)DTI_DEQUANT_CHUNK;
         status = dti_dequant_raw_scales(how, &how->scales, NULL, raw, done, (size_t)some, reterr);
         for (size_t i = 0; i < some && status == DTI_OK; i++)
-            count_scale(how->block, raw[i], limits);
+            count_scale(how->is->block, raw[i], limits);
     }
     return status;
 }
@@ -282,17 +287,17 @@ static enum dti_status count_rows(void *context, size_t member_at, size_t part, 
     const struct dti_dequant_tensor *const how = how_of(limited->tensor);
     struct dti_code_limits limits = {.codes = 0};
     enum dti_status status = DTI_OK;
-    if (how->gguf)
+    if (how->is->gguf)
         status = count_gguf(limited->tensor, &scan->rules[part], first, n, member, &limits, reterr);
-    for (uint64_t row = first; row < first + n && !how->gguf; row++) {
-        for (uint64_t at = 0, some; at < how->columns && status == DTI_OK; at += some) {
-            some = how->columns - at < DTI_DEQUANT_CHUNK ? how->columns - at
-                                                         : (uint64_t)DTI_DEQUANT_CHUNK;
+    for (uint64_t row = first; row < first + n && !how->is->gguf; row++) {
+        for (uint64_t at = 0, some; at < how->is->columns && status == DTI_OK; at += some) {
+            some = how->is->columns - at < DTI_DEQUANT_CHUNK ? how->is->columns - at
+                                                             : (uint64_t)DTI_DEQUANT_CHUNK;
             status = count_piece(how, &scan->rules[part], row, at, (size_t)some, member, &limits,
                                  reterr);
         }
     }
-    if (status == DTI_OK && first == 0 && limited->limits.has_scales && !how->gguf)
+    if (status == DTI_OK && first == 0 && limited->limits.has_scales && !how->is->gguf)
         status = count_scales(how, member, &limits, reterr);
     pthread_mutex_lock(&scan->lock);
     dti_code_limits_add(&limited->limits, &limits);
@@ -320,17 +325,17 @@ static enum dti_status begin(struct dti_limited_tensor *limited, struct limits_r
 {
     struct dti_dequant_tensor *const how = how_of(limited->tensor);
     const struct dti_dequant_part *const scales = &how->scales;
-    const uint64_t each = how->gguf ? how->gguf->elements : how->columns;
+    const uint64_t each = how->is->gguf ? how->is->gguf->elements : how->is->columns;
     make_rule(rule, how);
     limited->limits = (struct dti_code_limits){
         .has_scales =
-            how->gguf || (how->block && scales->container &&
-                          dti_format_container(dti_dequant_part_tensor(scales)->format) == 1),
+            how->is->gguf || (how->is->block && scales->container &&
+                              dti_format_container(dti_dequant_part_tensor(scales)->format) == 1),
         .has_blocks = rule->length > 0,
     };
-    *part = (struct dti_queue_part){.elements =
-                                        how->gguf ? how->elements / how->gguf->elements : how->rows,
-                                    .block = each > 0 && each < PIECE ? PIECE / each : 1};
+    *part = (struct dti_queue_part){
+        .elements = how->is->gguf ? how->is->elements / how->is->gguf->elements : how->is->rows,
+        .block = each > 0 && each < PIECE ? PIECE / each : 1};
     return dti_dequant_open(how, reterr);
 }
 

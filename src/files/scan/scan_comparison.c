@@ -167,7 +167,7 @@ static bool same_dtype(const struct dti_tensor *a, const struct dti_tensor *b)
     if (!a->quantized || !b->quantized)
         return !a->quantized == !b->quantized &&
                strcmp(dti_scan_format(a)->name, dti_scan_format(b)->name) == 0;
-    return strcmp(a->quantized->dtype, b->quantized->dtype) == 0;
+    return strcmp(a->quantized->is->dtype, b->quantized->is->dtype) == 0;
 }
 
 static void set_change(struct dti_scan_side *side, const struct dti_scan_change *change,

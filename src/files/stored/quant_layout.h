@@ -69,6 +69,14 @@ enum dti_quant_part {
     DTI_PART_BIAS,  /* added to numbers */
     DTI_PART_COUNT
 };
+/* The number of parts in a set that come before one. */
+static inline size_t dti_parts_before(unsigned parts, enum dti_quant_part part)
+{
+    size_t count = 0;
+    for (unsigned i = 0; i < (unsigned)part; i++)
+        count += parts >> i & 1;
+    return count;
+}
 enum dti_quant_packing { DTI_QUANT_PLAIN, DTI_QUANT_BITS, DTI_QUANT_WORDS };
 enum { /* flags */
        DTI_QUANT_INVERSE = 1,

@@ -61,11 +61,12 @@ bool dti_transcode_layout_has_integers(enum dti_transcode_layout layout)
 static bool is_in_mode(const struct dti_file_transcode_request *request,
                        const struct dti_dequant_found *found)
 {
-    const struct dti_block_format *const block = found->how.block;
+    const struct dti_block_format *const block = found->how.is->block;
     if (!request->moded)
         return true;
     if (!block)
-        return request->mode == DTI_BLOCK_COUNT && !dti_format_is_float(&found->how.affine.code);
+        return request->mode == DTI_BLOCK_COUNT &&
+               !dti_format_is_float(&found->how.is->affine.code);
     return block->id == request->mode || (request->nvfp4 && block->id == DTI_BLOCK_MXFP4);
 }
 
@@ -77,28 +78,28 @@ static enum dti_status find_target(const struct dti_file_transcode *transcode,
 {
     const enum dti_transcode_layout layout = transcode->request.layout;
     const struct dti_transcode_target *const integers = target_of(layout, DTI_TAKES_INTEGERS);
-    if (found->how.rotation > 0 && !(integers && integers->marks))
+    if (found->how.is->rotation > 0 && !(integers && integers->marks))
         return dti_transcode_refuse(found, reterr,
                                     "its codes are those of rotated weights (ConvRot), and %s "
                                     "cannot say so",
                                     names[layout]);
-    const bool blocks = found->how.block || dti_format_is_float(&found->how.affine.code);
+    const bool blocks = found->how.is->block || dti_format_is_float(&found->how.is->affine.code);
     *ret = target_of(layout, !blocks                    ? DTI_TAKES_INTEGERS
                              : transcode->request.nvfp4 ? DTI_TAKES_FOR_NVFP4
                                                         : DTI_TAKES_BLOCKS);
-    if (blocks && found->how.matrix > 0 && !(*ret && (*ret)->experts))
+    if (blocks && found->how.is->matrix > 0 && !(*ret && (*ret)->experts))
         return dti_transcode_refuse(found, reterr,
                                     "it is a stack of experts of %s, stored transposed; no program "
                                     "that reads %s has such experts",
-                                    found->form.layout, names[layout]);
+                                    found->form.is->layout, names[layout]);
     if (!is_in_mode(&transcode->request, found))
         return dti_transcode_refuse(found, reterr, "it is %s of %s, and mode %s has other codes",
-                                    found->form.dtype, found->form.layout,
+                                    found->form.is->dtype, found->form.is->layout,
                                     dti_transcode_mode_name(transcode->request.mode));
     if (*ret)
         return DTI_OK;
     return dti_transcode_refuse(found, reterr, "it is %s of %s, which cannot be translated to %s",
-                                found->form.dtype, found->form.layout, names[layout]);
+                                found->form.is->dtype, found->form.is->layout, names[layout]);
 }
 
 /* Makes a tensor of bytes one of blocks; returns their bytes. */
@@ -111,21 +112,53 @@ static uint64_t set_blocks(struct dti_tensor *tensor, const struct dti_gguf_type
     return tensor->bytes;
 }
 
-/* Keeps where the bytes of a part come from, unless they are numbers; false: out of memory. */
-static bool keep_source(struct dti_pool *pool, const struct dti_transcode_part *part,
-                        struct dti_transcode_entry *entry)
+/* The same tensor as one of a found tensor's parts, or a copy; NULL: out of memory. */
+static const struct dti_dequant_part *keep_part(struct dti_pool *pool,
+                                                const struct dti_dequant_found *found,
+                                                const struct dti_dequant_part *part)
 {
-    struct dti_dequant_part *const copied =
-        part->copied.container ? dti_pool_alloc(pool, sizeof *copied) : NULL;
+    const struct dti_dequant_part *const own[] = {&found->how.codes, &found->how.scales};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        if (own[i]->container == part->container && own[i]->tensor == part->tensor)
+            return own[i];
+    }
+    struct dti_dequant_part *const copy = dti_pool_alloc(pool, sizeof *copy);
+    if (copy)
+        *copy = *part;
+    return copy;
+}
+
+/* Keeps where the bytes of a part come from, unless they are numbers; false: out of memory. */
+static bool keep_source(struct dti_pool *pool, const struct dti_dequant_found *found,
+                        const struct dti_transcode_part *part, struct dti_transcode_entry *entry)
+{
     struct dti_batch_source *const source =
         part->copied.container || part->numbers ? NULL : dti_pool_alloc(pool, sizeof *source);
-    if (copied)
-        *copied = part->copied;
     if (source)
         *source = part->source;
-    entry->copied = copied;
+    entry->copied = part->copied.container ? keep_part(pool, found, &part->copied) : NULL;
     entry->source = source;
-    return copied || source || part->numbers;
+    return entry->copied || source || part->numbers;
+}
+
+/* A part's shape: that of the numbers or of a tensor added before, or a copy; NULL: out of
+ * memory. */
+static const uint64_t *keep_shape(struct dti_file_transcode *transcode,
+                                  const struct dti_tensor *shown,
+                                  const struct dti_transcode_part *part)
+{
+    enum { LOOK_BACK = 2 * DTI_TRANSCODE_PARTS };
+    const size_t bytes = part->rank * sizeof *part->shape;
+    const struct dti_tensor *const end = &transcode->view.tensors[transcode->view.tensor_count - 1];
+    for (size_t i = 0; i <= LOOK_BACK && i < transcode->view.tensor_count && bytes > 0; i++) {
+        const struct dti_tensor *const other = i == 0 ? shown : end - i;
+        if (other->rank == part->rank && memcmp(other->shape, part->shape, bytes) == 0)
+            return other->shape;
+    }
+    uint64_t *const copy = dti_pool_array(&transcode->pool, (size_t)part->rank + 1, sizeof *copy);
+    if (copy)
+        memcpy(copy, part->shape, bytes);
+    return copy;
 }
 
 /* Adds a tensor of the view for a part, and its source. */
@@ -138,13 +171,13 @@ static enum dti_status add_part(struct dti_file_transcode *transcode, size_t ori
     const size_t at = transcode->view.tensor_count++;
     struct dti_tensor *const tensor = &transcode->view.tensors[at];
     struct dti_transcode_entry *const entry = &transcode->entries[at];
-    uint64_t *const shape = dti_pool_array(&transcode->pool, (size_t)part->rank + 1, sizeof *shape);
+    const uint64_t *const shape = keep_shape(transcode, found->shown, part);
     char *const name = dti_pool_alloc(&transcode->pool, stem + more + 1);
-    if (!shape || !name || !keep_source(&transcode->pool, part, entry))
+    if (!shape || !name || !keep_source(&transcode->pool, found, part, entry))
         return dti_no_memory(reterr);
-    memcpy(name, found->shown.name, stem);
+    memcpy(name, found->shown->name, stem);
     memcpy(name + stem, part->suffix, more + 1);
-    *tensor = found->shown;
+    *tensor = *found->shown;
     tensor->name = name;
     tensor->name_length = stem + more;
     tensor->format = dti_format_get(part->numbers ? DTI_FP32 : part->dtype);
@@ -155,10 +188,8 @@ static enum dti_status add_part(struct dti_file_transcode *transcode, size_t ori
     tensor->shape = shape;
     tensor->elements = 1;
     bool fits = true;
-    for (unsigned i = 0; i < part->rank; i++) {
-        shape[i] = part->shape[i];
+    for (unsigned i = 0; i < part->rank; i++)
         fits = fits && dti_mul_u64(tensor->elements, shape[i], &tensor->elements);
-    }
     uint64_t written = 0;
     fits =
         fits &&
@@ -171,7 +202,7 @@ static enum dti_status add_part(struct dti_file_transcode *transcode, size_t ori
         return dti_transcode_refuse(found, reterr, "its parts would exceed 2^64 bytes");
     if (part->copied.container && dti_dequant_part_tensor(&part->copied)->bytes != tensor->bytes)
         return dti_fail(reterr, DTI_BUG, "a part has other bytes than it is copied from");
-    entry->origin = origin;
+    entry->origin = (uint32_t)origin;
     entry->mark =
         part->less > 0 ? dti_pool_text(&transcode->pool, plan->mark, strlen(plan->mark)) : NULL;
     if (part->less > 0 && !entry->mark)
@@ -184,13 +215,13 @@ static enum dti_status tell(struct dti_file_transcode *transcode,
                             const struct dti_dequant_found *found,
                             const struct dti_transcoded *plan, struct dti_error *reterr)
 {
-    const size_t key = sizeof DTI_QUANT_KEY - 1, length = key + found->shown.name_length;
+    const size_t key = sizeof DTI_QUANT_KEY - 1, length = key + found->shown->name_length;
     char *const name = dti_pool_alloc(&transcode->pool, length + 1);
     char *const value = dti_pool_text(&transcode->pool, plan->entry, strlen(plan->entry));
     if (!name || !value)
         return dti_no_memory(reterr);
     memcpy(name, DTI_QUANT_KEY, key);
-    memcpy(name + key, found->shown.name, found->shown.name_length + 1);
+    memcpy(name + key, found->shown->name, found->shown->name_length + 1);
     transcode->view.metadata[transcode->view.metadata_count++] =
         (struct dti_metadata){.key = name,
                               .key_length = length,
@@ -217,8 +248,8 @@ static void find_input(struct dti_file_transcode *transcode, size_t origin)
         input->there = false;
         return;
     }
-    const bool nvfp4 =
-        transcode->request.nvfp4 || (found->how.block && found->how.block->id == DTI_BLOCK_NVFP4);
+    const bool nvfp4 = transcode->request.nvfp4 ||
+                       (found->how.is->block && found->how.is->block->id == DTI_BLOCK_NVFP4);
     if (!nvfp4 || !target || input->divides == (target->form != NULL))
         input->there = false;
     if (input->there)
@@ -233,7 +264,7 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
     const struct dti_transcode_target *target = NULL;
     struct dti_transcoded plan = {.count = 0};
     const struct dti_type_rule *const rule =
-        dti_type_rule_of(transcode->request.types, transcode->request.type_count, &found->shown);
+        dti_type_rule_of(transcode->request.types, transcode->request.type_count, found->shown);
     found->narrow = transcode->request.narrow ? transcode->request.scale : DTI_NONE;
     found->type = rule ? rule->type : NULL;
     enum dti_status status = find_target(transcode, found, &target, reterr);
@@ -255,12 +286,12 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
         reterr->remedy = DTI_REMEDY_TYPE_OF_FLOATS; /* its parts have no place in the file */
     if (status != DTI_OK)
         return status;
-    const bool mx = found->how.block && found->how.block->id == DTI_BLOCK_MXFP4;
+    const bool mx = found->how.is->block && found->how.is->block->id == DTI_BLOCK_MXFP4;
     *verdict = (struct dti_transcode_verdict){
         .changed = true,
         .dtype = plan.dtype                       ? plan.dtype
                  : transcode->request.nvfp4 && mx ? "nvfp4"
-                                                  : found->form.dtype,
+                                                  : found->form.is->dtype,
         .blocks = input.blocks,
         .lossless = input.lossless,
         .worst = input.worst,
@@ -288,7 +319,8 @@ static enum dti_status add_plain(struct dti_file_transcode *transcode, size_t or
     const enum dti_dtype to = rule ? rule->type->dtype : DTI_NONE;
     char place[DTI_TENSOR_PLACE];
     transcode->view.tensors[at] = *tensor;
-    transcode->entries[at] = (struct dti_transcode_entry){.origin = origin, .cast = DTI_NONE};
+    transcode->entries[at] =
+        (struct dti_transcode_entry){.origin = (uint32_t)origin, .cast = DTI_NONE};
     if (to == DTI_NONE || !tensor->format || !dti_format_is_float(tensor->format) ||
         tensor->format->id == to)
         return DTI_OK;
@@ -349,6 +381,7 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
         for (; first < transcode->view.tensor_count; first++)
             stored_at[first] = numbers->stored_at[i];
     }
+    dti_quant_names_free(&transcode->dequant->names); /* they take much memory */
     return status;
 }
 
@@ -379,6 +412,9 @@ enum dti_status dti_file_transcode_new(struct dti_file_transcode **ret,
     transcode->request = *request;
     transcode->dequant = dequant;
     enum dti_status status = check_input(transcode, reterr);
+    if (status == DTI_OK &&
+        dequant->container->tensor_count > UINT32_MAX / (DTI_TRANSCODE_PARTS + 2))
+        status = dti_no_memory(reterr); /* see struct dti_transcode_entry */
     if (status == DTI_OK)
         status = request->reconcile ? dti_transcode_reconcile(transcode, reterr)
                                     : make(transcode, reterr);
@@ -462,10 +498,9 @@ const struct dti_tensor *dti_file_transcode_numbers(const struct dti_file_transc
 const struct dti_dequant_form *dti_file_transcode_form(const struct dti_file_transcode *transcode,
                                                        size_t origin)
 {
-    static const struct dti_dequant_form none = {.dtype = NULL};
     return origin < transcode->dequant->view.tensor_count
                ? dti_file_dequant_form(transcode->dequant, origin)
-               : &none;
+               : &transcode->dequant->none;
 }
 
 const struct dti_reconciled *dti_file_transcode_reconciled(

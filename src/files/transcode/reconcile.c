@@ -137,9 +137,10 @@ static enum dti_status look_at_inputs(struct dti_file_transcode *transcode,
 /* Whether a list of patterns matches a tensor or one of its parts. */
 static bool names(const char *list, const struct dti_dequant_found *found)
 {
-    bool fits = list && dti_tensor_fits(list, &found->shown);
+    bool fits = list && dti_tensor_fits(list, found->shown);
     for (size_t i = 0; list && i < DTI_PART_COUNT && !fits; i++)
-        fits = found->form.parts[i] && dti_tensor_fits(list, found->form.parts[i]);
+        fits =
+            dti_form_part(&found->form, i) && dti_tensor_fits(list, dti_form_part(&found->form, i));
     return fits;
 }
 
@@ -165,8 +166,8 @@ static enum dti_status choose(const struct dti_file_transcode *transcode,
         return DTI_OK;
     return dti_fail(reterr, DTI_USAGE,
                     "%s is fused with %s, which the patterns leave as it is; choose both or none",
-                    DTI_QUOTED(in->shown.name, in->shown.name_length),
-                    DTI_QUOTED(out->shown.name, out->shown.name_length));
+                    DTI_QUOTED(in->shown->name, in->shown->name_length),
+                    DTI_QUOTED(out->shown->name, out->shown->name_length));
 }
 
 /* Lets one tensor's bytes be those of another, whose number it shares. */
@@ -198,7 +199,7 @@ static enum dti_status count_codes(struct fused_member *member, uint64_t counts[
     enum { AT_ONCE = 1 << 16 };
     struct dti_dequant_tensor *const how = &member->found->how;
     const bool whole = member->codes == &how->codes;
-    const uint64_t all = whole ? how->elements : how->scale_count;
+    const uint64_t all = whole ? how->is->elements : how->is->scale_count;
     unsigned char *const raw = dti_malloc(AT_ONCE);
     enum dti_status status = raw ? dti_dequant_open(how, reterr) : dti_no_memory(reterr);
     for (uint64_t first = 0; first < all && status == DTI_OK;) {
@@ -265,10 +266,10 @@ static enum dti_status change(struct dti_file_transcode *transcode, struct fused
     for (size_t i = 0; i < matrix->count && status == DTI_OK; i++) {
         struct fused_member *const member = &matrix->members[i];
         const struct dti_dequant_tensor *const how = &member->found->how;
-        const uint64_t blocks = how->block ? how->scale_count : how->elements;
+        const uint64_t blocks = how->is->block ? how->is->scale_count : how->is->elements;
         transcode->verdicts[member->origin] = (struct dti_transcode_verdict){
             .changed = true,
-            .dtype = member->found->form.dtype,
+            .dtype = member->found->form.is->dtype,
             .blocks = blocks,
             .lossless = blocks,
             .first = SIZE_MAX,
@@ -305,7 +306,8 @@ static enum dti_status gather(struct dti_file_transcode *transcode,
         const enum dti_status status = look_at(transcode, match->members[i], &member, &is, reterr);
         if (status != DTI_OK)
             return status;
-        if (is && (ret->count == 0 || member.found->how.block == ret->members[0].found->how.block))
+        if (is && (ret->count == 0 ||
+                   member.found->how.is->block == ret->members[0].found->how.is->block))
             ret->members[ret->count++] = member;
     }
     return ret->count > 1 ? look_at_inputs(transcode, ret, reterr) : DTI_OK;
@@ -359,7 +361,7 @@ static enum dti_status begin(struct dti_file_transcode *transcode, struct dti_er
         parts[i] = (struct dti_dequant_part){.container = container, .tensor = i};
         transcode->wholes[i] = SIZE_MAX;
         transcode->entries[i] = (struct dti_transcode_entry){
-            .origin = numbers->tensor_count + i, .copied = &parts[i], .cast = DTI_NONE};
+            .origin = (uint32_t)(numbers->tensor_count + i), .copied = &parts[i], .cast = DTI_NONE};
         transcode->verdicts[numbers->tensor_count + i] = (struct dti_transcode_verdict){
             .first = i, .count = 1, .bytes = container->tensors[i].bytes};
     }
@@ -367,8 +369,8 @@ static enum dti_status begin(struct dti_file_transcode *transcode, struct dti_er
         const struct dti_dequant_found *const found = dti_transcode_found(transcode, i);
         transcode->verdicts[i] = (struct dti_transcode_verdict){.first = SIZE_MAX};
         for (size_t part = 0; found && part < DTI_PART_COUNT; part++) {
-            if (found->form.parts[part])
-                transcode->wholes[index_of(transcode, found->form.parts[part])] = i;
+            if (dti_form_part(&found->form, part))
+                transcode->wholes[index_of(transcode, dti_form_part(&found->form, part))] = i;
         }
     }
     return DTI_OK;
@@ -383,7 +385,7 @@ static void end(struct dti_file_transcode *transcode)
             whole == SIZE_MAX ? NULL : &transcode->verdicts[whole];
         if (!verdict || !verdict->changed)
             continue;
-        transcode->entries[i].origin = whole;
+        transcode->entries[i].origin = (uint32_t)whole;
         verdict->first = verdict->count == 0 ? i : verdict->first;
         verdict->count++;
         verdict->bytes += transcode->view.tensors[i].bytes;

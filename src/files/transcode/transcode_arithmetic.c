@@ -36,7 +36,7 @@ float dti_grouped_bias(const struct dti_grouped *grouped, float scale, unsigned 
 
 float dti_grouped_scale(const struct dti_grouped *grouped, float scale)
 {
-    const float product = scale * grouped->how->factor;
+    const float product = scale * grouped->how->is->factor;
     return grouped->narrows ? round_to(grouped->scale, product) : product;
 }
 
@@ -84,7 +84,7 @@ static double error_of(const struct dti_grouped *grouped, float scale, unsigned 
     double worst = 0;
     for (size_t i = 0; i < count; i++)
         codes[i] = (unsigned char)i;
-    dti_quant_find_biased(grouped->how->level)->run.biased_back(&args, by_bias, codes, count);
+    dti_quant_find_biased(grouped->how->is->level)->run.biased_back(&args, by_bias, codes, count);
     for (size_t i = 0; i < count; i++) {
         const float by_zero = scale * (float)((int)i - (int)zero);
         const float old = grouped->biased ? by_bias[i] : by_zero;
@@ -136,8 +136,8 @@ bool dti_grouped_same(const struct dti_grouped *grouped, struct dti_grouped_memo
 
 bool dti_grouped_has_factor(const struct dti_grouped *grouped, float scale)
 {
-    const float factor = grouped->how->factor, product = scale * factor;
-    const int low = grouped->how->affine.low, high = grouped->how->affine.high;
+    const float factor = grouped->how->is->factor, product = scale * factor;
+    const int low = grouped->how->is->affine.low, high = grouped->how->is->affine.high;
     bool same = true;
     for (int code = low; code <= high; code++) {
         const float once = (float)code * scale, twice = once * factor;

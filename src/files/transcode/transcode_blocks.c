@@ -25,15 +25,15 @@ static enum dti_status add_blocks(struct dti_pool *pool, const struct dti_dequan
                                   const char *codes, struct dti_transcoded *ret,
                                   struct dti_error *reterr)
 {
-    const struct dti_block_format *const block = found->how.block;
-    const bool pairs = found->how.bits < 8;
+    const struct dti_block_format *const block = found->how.is->block;
+    const bool pairs = found->how.is->bits < 8;
     struct dti_transcode_part *const first = dti_transcode_add(
         ret, codes, pairs ? DTI_UINT8 : dti_dequant_part_tensor(&found->how.codes)->format->id);
     struct dti_transcode_part *const second = dti_transcode_add(
         ret, "_scale", block->family == DTI_BLOCKS_NV ? DTI_FP8_E4M3FN : DTI_UINT8);
     dti_transcode_set_shape(found, pairs ? 2 : 1, first);
     dti_transcode_set_shape(found, block->length, second);
-    ret->blocks = ret->lossless = found->how.scale_count;
+    ret->blocks = ret->lossless = found->how.is->scale_count;
     if (!pairs)
         first->dtype = DTI_FP8_E4M3FN;
     return dti_transcode_set_codes(pool, found, first) &&
@@ -55,7 +55,7 @@ static float scale_of(unsigned code)
 static struct dti_nv_tensor rule_of(const struct dti_dequant_found *found, float scale,
                                     bool divides)
 {
-    const bool reciprocal = divides && found->how.reciprocal;
+    const bool reciprocal = divides && found->how.is->reciprocal;
     return (struct dti_nv_tensor){reciprocal ? 1 / scale
                                   : divides  ? 1
                                              : scale,
@@ -185,7 +185,7 @@ static enum dti_status add_nvfp4(struct dti_pool *pool, struct dti_dequant_found
 
 static bool is_block(const struct dti_dequant_found *found, enum dti_block id)
 {
-    return found->how.block && found->how.block->id == id;
+    return found->how.is->block && found->how.is->block->id == id;
 }
 
 /* Whether it has blocks that both layouts support. */
@@ -202,10 +202,10 @@ static enum dti_status refuse_blocks(const struct dti_dequant_found *found, cons
         return dti_transcode_refuse(found, reterr,
                                     "its blocks of %s are filled up, or not along the last axis, "
                                     "and %s has whole ones along rows",
-                                    found->form.dtype, layout);
+                                    found->form.is->dtype, layout);
     return dti_transcode_refuse(
         found, reterr, "it is %s of %s, and %s has nvfp4, mxfp4, mxfp8_e4m3 and fp8_e4m3fn",
-        found->form.dtype, found->form.layout, layout);
+        found->form.is->dtype, found->form.is->layout, layout);
 }
 
 /* Adds blocks for compressed-tensors, which divides by the tensor scale, or for others. */
@@ -213,7 +213,7 @@ static enum dti_status add_all_blocks(const struct dti_transcode_target *target,
                                       struct dti_pool *pool, struct dti_dequant_found *found,
                                       struct dti_transcoded *ret, struct dti_error *reterr)
 {
-    const bool compressed = target->form != NULL, packed = compressed && found->how.bits < 8;
+    const bool compressed = target->form != NULL, packed = compressed && found->how.is->bits < 8;
     if (!has_common(found) || !dti_transcode_has_blocks(found))
         return refuse_blocks(found, target->name, reterr);
     const enum dti_status status = add_blocks(pool, found, packed ? "_packed" : "", ret, reterr);
@@ -230,10 +230,10 @@ enum dti_status dti_transcode_to_nvfp4(const struct dti_transcode_target *target
     dti_transcode_begin(found, ret);
     if (is_block(found, DTI_BLOCK_MXFP4) && dti_transcode_has_blocks(found))
         return add_nvfp4(pool, found, compressed ? "_packed" : "", compressed, ret, reterr);
-    if (found->how.block && has_common(found) && !is_block(found, DTI_BLOCK_MXFP8_E4M3))
+    if (found->how.is->block && has_common(found) && !is_block(found, DTI_BLOCK_MXFP8_E4M3))
         return add_all_blocks(target, pool, found, ret, reterr);
     return dti_transcode_refuse(found, reterr, "it is %s, and only mxfp4 becomes nvfp4",
-                                found->form.dtype);
+                                found->form.is->dtype);
 }
 
 enum dti_status dti_transcode_blocks(const struct dti_transcode_target *target,
@@ -250,11 +250,11 @@ enum dti_status dti_transcode_blocks(const struct dti_transcode_target *target,
 static bool form_compressed(const struct dti_dequant_found *found, struct dti_config_form *ret)
 {
     const struct dti_dequant_tensor *const how = &found->how;
-    const struct dti_block_format *const block = how->block;
+    const struct dti_block_format *const block = how->is->block;
     if (!dti_transcode_is_module(found))
         return false;
-    *ret = (struct dti_config_form){.format = dti_config_format(block, how->affine.code.id),
-                                    .bits = how->bits,
+    *ret = (struct dti_config_form){.format = dti_config_format(block, how->is->affine.code.id),
+                                    .bits = how->is->bits,
                                     .floats = true,
                                     .inputs = found->form.input_scale &&
                                               (!block || block->family == DTI_BLOCKS_NV)};

@@ -82,8 +82,8 @@ enum dti_status dti_transcode_count_scales(struct dti_dequant_tensor *how, uint6
     unsigned char scales[16 * DTI_TRANSCODE_ROOM];
     enum dti_status status = dti_dequant_open(how, reterr);
     memset(ret, 0, 256 * sizeof *ret);
-    for (uint64_t first = 0; first < how->scale_count && status == DTI_OK;) {
-        const uint64_t left = how->scale_count - first;
+    for (uint64_t first = 0; first < how->is->scale_count && status == DTI_OK;) {
+        const uint64_t left = how->is->scale_count - first;
         const size_t n = left < sizeof scales ? (size_t)left : sizeof scales;
         status = dti_dequant_raw_scales(how, &how->scales, NULL, scales, first, n, reterr);
         for (size_t i = 0; i < n && status == DTI_OK; i++)
@@ -105,8 +105,8 @@ static enum dti_status fill_wider(const void *context, unsigned char *units, uin
     enum dti_status status =
         dti_dequant_raw_scales(how, &how->scales, NULL, memory, first, count, reterr);
     if (status == DTI_OK)
-        status = dti_plan_run(how->scale_plan, numbers, memory, count, 0, DTI_STORES_CACHED, NULL,
-                              reterr);
+        status = dti_plan_run(how->is->scale_plan, numbers, memory, count, 0, DTI_STORES_CACHED,
+                              NULL, reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++)
         dti_little_put(units + 4 * i, 4, dti_dequant_bits(numbers[i]));
     return status;
@@ -127,7 +127,7 @@ bool dti_transcode_set_codes(struct dti_pool *pool, const struct dti_dequant_fou
                              struct dti_transcode_part *part)
 {
     part->copied = found->how.codes;
-    if (found->how.order != DTI_BLOCK_HIGH)
+    if (found->how.is->order != DTI_BLOCK_HIGH)
         return true;
     part->copied.container = NULL;
     return dti_transcode_set_units(
@@ -142,7 +142,7 @@ bool dti_transcode_set_scales(struct dti_pool *pool, const struct dti_dequant_fo
     const enum dti_dtype stored = dti_dequant_part_tensor(&how->scales)->format->id;
     const bool wider = part->dtype == DTI_FP32 && stored != DTI_FP32;
     part->copied = how->scales;
-    if (!wider && !how->tiled)
+    if (!wider && !how->is->tiled)
         return true;
     part->copied.container = NULL;
     return dti_transcode_set_units(pool, part,
@@ -198,24 +198,25 @@ enum dti_status dti_transcode_refuse_for(const struct dti_dequant_found *found,
 bool dti_transcode_has_blocks(const struct dti_dequant_found *found)
 {
     const struct dti_dequant_tensor *const how = &found->how;
-    const struct dti_block_format *const block = how->block;
-    if (!block || how->gguf || how->nested || how->spread || how->factor != 1 || found->form.flat ||
-        found->shown.rank == 0)
+    const struct dti_block_format *const block = how->is->block;
+    if (!block || how->is->gguf || how->nested || how->is->spread || how->is->factor != 1 ||
+        found->form.is->flat || found->shown->rank == 0)
         return false;
-    const unsigned axis = found->shown.rank - 1;
+    const unsigned axis = found->shown->rank - 1;
     const uint64_t bytes = dti_dequant_part_tensor(&how->codes)->bytes;
-    const bool packed = how->bits < 8 && how->order != DTI_BLOCK_BYTES;
-    return found->form.axis == axis && (packed || how->bits == 8) && bytes % how->bits == 0 &&
-           bytes / how->bits * 8 == how->elements && how->elements % block->length == 0 &&
-           how->scale_count == how->elements / block->length;
+    const bool packed = how->is->bits < 8 && how->is->order != DTI_BLOCK_BYTES;
+    return found->form.is->axis == axis && (packed || how->is->bits == 8) &&
+           bytes % how->is->bits == 0 && bytes / how->is->bits * 8 == how->is->elements &&
+           how->is->elements % block->length == 0 &&
+           how->is->scale_count == how->is->elements / block->length;
 }
 
 void dti_transcode_set_shape(const struct dti_dequant_found *found, uint64_t divisor,
                              struct dti_transcode_part *part)
 {
-    part->rank = found->shown.rank;
+    part->rank = found->shown->rank;
     if (part->rank > 0)
-        memcpy(part->shape, found->shown.shape, part->rank * sizeof *part->shape);
+        memcpy(part->shape, found->shown->shape, part->rank * sizeof *part->shape);
     if (part->rank > 0)
         part->shape[part->rank - 1] /= divisor;
 }
@@ -231,7 +232,7 @@ struct dti_transcode_part *dti_transcode_add(struct dti_transcoded *ret, const c
 void dti_transcode_begin(const struct dti_dequant_found *found, struct dti_transcoded *ret)
 {
     memset(ret, 0, sizeof *ret);
-    ret->stem_length = found->shown.name_length;
+    ret->stem_length = found->shown->name_length;
 }
 
 enum dti_status dti_transcode_add_number(struct dti_pool *pool, float number, const char *suffix,
@@ -246,8 +247,8 @@ enum dti_status dti_transcode_add_number(struct dti_pool *pool, float number, co
 
 bool dti_transcode_is_module(const struct dti_dequant_found *found)
 {
-    return found->how.matrix == 0 &&
-           dti_quant_name_ends(found->shown.name, found->shown.name_length, ".weight");
+    return found->how.is->matrix == 0 &&
+           dti_quant_name_ends(found->shown->name, found->shown->name_length, ".weight");
 }
 
 enum dti_status dti_transcode_require_lossless(bool required, const struct dti_dequant_found *found,

@@ -58,7 +58,7 @@ static void adjust(unsigned char *codes, size_t n, unsigned char flip, unsigned 
 
 static size_t within_row(const struct dti_dequant_tensor *tensor, uint64_t first, size_t n)
 {
-    const uint64_t left = tensor->columns - first % tensor->columns;
+    const uint64_t left = tensor->is->columns - first % tensor->is->columns;
     return !dti_dequant_is_flat(tensor) && left < n ? (size_t)left : n;
 }
 
@@ -88,10 +88,10 @@ static enum dti_status read_codes(const struct code_part *part, bool turned, uin
 {
     const struct dti_grouped *const grouped = part->grouped;
     const struct dti_dequant_tensor *const how = grouped->how;
-    const bool stored = (how->matrix > 0) == turned;
+    const bool stored = (how->is->matrix > 0) == turned;
     const enum dti_status status =
         stored ? read_stored(how, first, n, scratch->codes, &scratch->dequant, reterr)
-               : dti_stripes_codes(how->stripes, turned ? &grouped->turned : how, first, n,
+               : dti_stripes_codes(how->is->stripes, turned ? &grouped->turned : how, first, n,
                                    scratch->codes, &scratch->dequant, reterr);
     adjust(scratch->codes, n, grouped->flip ^ part->flip, grouped->bits);
     return status;
@@ -100,7 +100,7 @@ static enum dti_status read_codes(const struct code_part *part, bool turned, uin
 /* Whether rows of words can be built from those of the file. */
 static bool has_words(const struct dti_grouped *grouped)
 {
-    return grouped->how->matrix > 0 && dti_dequant_word_bits(grouped->how) == grouped->bits &&
+    return grouped->how->is->matrix > 0 && dti_dequant_word_bits(grouped->how) == grouped->bits &&
            grouped->flip == 0;
 }
 
@@ -112,14 +112,14 @@ static enum dti_status read_words(const struct code_part *part, uint64_t row, ui
     const struct dti_dequant_tensor *const how = part->grouped->how;
     const struct dti_word_rows rows = {.row = 0,
                                        .column = column,
-                                       .rows = how->rows,
+                                       .rows = how->is->rows,
                                        .columns = columns,
                                        .first = (size_t)row,
                                        .n = 1};
     const enum dti_status status =
         dti_dequant_words(how, &rows, scratch->words, &scratch->dequant, reterr);
-    if (status == DTI_OK && how->flip != 0) /* 4-bit codes only */
-        adjust(scratch->words, 4 * columns, (unsigned char)(how->flip * 0x11), 8);
+    if (status == DTI_OK && how->is->flip != 0) /* 4-bit codes only */
+        adjust(scratch->words, 4 * columns, (unsigned char)(how->is->flip * 0x11), 8);
     return status;
 }
 
@@ -291,7 +291,7 @@ enum dti_status dti_grouped_codes(struct dti_pool *pool, const struct dti_groupe
                           : dti_divide_up(made->row_codes * bits, 32) * 4;
     if (bits < 8) {
         made->pack_args.bits = bits;
-        made->pack = dti_kernel_find(DTI_OP_PACK, &made->pack_args, grouped->how->level);
+        made->pack = dti_kernel_find(DTI_OP_PACK, &made->pack_args, grouped->how->is->level);
     }
     part->source = (struct dti_batch_source){
         .read = order == DTI_ORDER_ALONG || order == DTI_ORDER_BYTES ? read_along

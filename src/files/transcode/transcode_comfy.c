@@ -129,7 +129,7 @@ static enum dti_status add_mark(struct dti_pool *pool, const struct dti_dequant_
         dti_transcode_add(ret, DTI_QUANT_MARK_SUFFIX, DTI_UINT8);
     const size_t length = strlen(ret->mark);
     const char *const text = dti_pool_text(pool, ret->mark, length);
-    part->less = found->shown.name_length - dti_quant_mark_stem(found->shown.name_length);
+    part->less = found->shown->name_length - dti_quant_mark_stem(found->shown->name_length);
     part->rank = 1;
     part->shape[0] = length;
     return text && dti_transcode_set_units(pool, part,
@@ -146,7 +146,7 @@ static enum dti_status add_tiled(struct dti_pool *pool, const struct dti_dequant
                                  const struct scale_rows *scales_of, struct dti_transcoded *ret,
                                  struct dti_error *reterr)
 {
-    const struct dti_tensor *const shown = &found->shown;
+    const struct dti_tensor *const shown = found->shown;
     const struct dti_quant_stored stored = {.row = row,
                                             .per = DTI_PER_GROUP,
                                             .group = row->block->length,
@@ -183,20 +183,22 @@ static enum dti_status add_blocks(struct dti_pool *pool, struct dti_dequant_foun
                                   struct dti_transcoded *ret, struct dti_error *reterr)
 {
     const struct dti_dequant_tensor *const how = &found->how;
-    const struct dti_quant_row *const row = dti_quant_row_find(DTI_LAYOUT_COMFY, how->block->name);
+    const struct dti_quant_row *const row =
+        dti_quant_row_find(DTI_LAYOUT_COMFY, how->is->block->name);
     struct filled_codes *const codes = dti_pool_alloc(pool, sizeof *codes);
     if (!codes)
         return dti_no_memory(reterr);
-    *codes = (struct filled_codes){.how = how,
-                                   .bytes = dti_dequant_part_tensor(&how->codes)->bytes,
-                                   .swapped = how->bits < 8 && how->order != DTI_BLOCK_HIGH};
-    const uint64_t columns = found->shown.shape[found->shown.rank - 1] / how->block->length;
+    *codes =
+        (struct filled_codes){.how = how,
+                              .bytes = dti_dequant_part_tensor(&how->codes)->bytes,
+                              .swapped = how->is->bits < 8 && how->is->order != DTI_BLOCK_HIGH};
+    const uint64_t columns = found->shown->shape[found->shown->rank - 1] / how->is->block->length;
     const struct scale_rows scales = {dti_transcode_fill_scales, how,
-                                      columns > 0 ? how->scale_count / columns : 0, columns};
+                                      columns > 0 ? how->is->scale_count / columns : 0, columns};
     const struct dti_transcode_units units = {fill_codes, codes, UNIT};
-    ret->blocks = ret->lossless = how->scale_count;
+    ret->blocks = ret->lossless = how->is->scale_count;
     enum dti_status status = add_tiled(pool, found, row, &units, &scales, ret, reterr);
-    if (status == DTI_OK && how->block->family == DTI_BLOCKS_NV)
+    if (status == DTI_OK && how->is->block->family == DTI_BLOCKS_NV)
         status = dti_transcode_add_nv_scale(pool, found, false, ret, reterr);
     return status == DTI_OK ? add_mark(pool, found, ret, reterr) : status;
 }
@@ -233,7 +235,7 @@ static enum dti_status add_nvfp4(struct dti_pool *pool, struct dti_dequant_found
     if (status != DTI_OK)
         return status;
     *codes = (struct swapped_codes){.plan = plan, .blocks = plan->blocks};
-    const uint64_t columns = found->shown.shape[found->shown.rank - 1] / DTI_NV_LENGTH;
+    const uint64_t columns = found->shown->shape[found->shown->rank - 1] / DTI_NV_LENGTH;
     const struct scale_rows scales = {dti_nvfp4_fill_scales, plan,
                                       columns > 0 ? plan->blocks / columns : 0, columns};
     const struct dti_transcode_units units = {fill_nvfp4, codes, UNIT};
@@ -254,43 +256,45 @@ static bool has_place(const struct dti_dequant_found *found, struct dti_transcod
 {
     const enum dti_transcode_sharing sharing = dti_transcode_sharing(found);
     const struct dti_tensor *const stored = dti_dequant_part_tensor(&found->how.scales);
-    const bool integers = found->how.affine.code.id == DTI_INT8;
+    const bool integers = found->how.is->affine.code.id == DTI_INT8;
     const struct dti_quant_stored plain = {
-        .row = dti_quant_row_find(DTI_LAYOUT_COMFY, found->form.dtype)};
+        .row = dti_quant_row_find(DTI_LAYOUT_COMFY, found->form.is->dtype)};
     (void)dti_quant_mark_text(&plain, false, mark);
     scales->rank = 0;
     if (sharing == DTI_SHARED_BY_TENSOR)
         return true;
-    if (!integers || found->shown.rank != 2)
+    if (!integers || found->shown->rank != 2)
         return false;
     scales->rank = 2;
     if (sharing == DTI_SHARED_BY_ROW) {
-        scales->shape[0] = found->shown.shape[0];
+        scales->shape[0] = found->shown->shape[0];
         scales->shape[1] = 1;
         return true;
     }
-    if (sharing != DTI_SHARED_BY_RECTANGLE || found->form.group[0] != found->form.group[1] ||
-        stored->rank != 2)
+    if (sharing != DTI_SHARED_BY_RECTANGLE ||
+        found->form.is->group[0] != found->form.is->group[1] || stored->rank != 2)
         return false;
     memcpy(scales->shape, stored->shape, 2 * sizeof *stored->shape);
-    dti_quant_mark_squares(found->form.group[0], mark);
+    dti_quant_mark_squares(found->form.is->group[0], mark);
     return true;
 }
 
 static enum dti_status add_scaled(struct dti_pool *pool, struct dti_dequant_found *found,
                                   struct dti_transcoded *ret, struct dti_error *reterr)
 {
-    struct dti_transcode_part *const codes = dti_transcode_add(ret, "", found->how.affine.code.id);
+    struct dti_transcode_part *const codes =
+        dti_transcode_add(ret, "", found->how.is->affine.code.id);
     struct dti_transcode_part *const scales = dti_transcode_add(ret, "_scale", DTI_FP32);
     dti_transcode_set_shape(found, 1, codes);
     codes->copied = found->how.codes;
-    ret->blocks = ret->lossless = found->how.scale_count;
+    ret->blocks = ret->lossless = found->how.is->scale_count;
     if (!has_place(found, scales, ret->mark))
         return dti_transcode_refuse(
             found, reterr, "it is %s whose scales have another arrangement; comfy has one scale%s",
-            found->form.dtype,
-            found->how.affine.code.id == DTI_INT8 ? ", or one for each row or square of a matrix"
-                                                  : "");
+            found->form.is->dtype,
+            found->how.is->affine.code.id == DTI_INT8
+                ? ", or one for each row or square of a matrix"
+                : "");
     if (!dti_transcode_set_scales(pool, found, scales))
         return dti_no_memory(reterr);
     return add_mark(pool, found, ret, reterr);
@@ -304,16 +308,17 @@ static enum dti_status add_rotated(struct dti_pool *pool, struct dti_dequant_fou
     struct dti_transcode_part *const codes = dti_transcode_add(ret, "", DTI_INT8);
     struct dti_transcode_part *const scales = dti_transcode_add(ret, "_scale", DTI_FP32);
     const struct dti_quant_stored stored = {
-        .row = dti_quant_row_find(DTI_LAYOUT_COMFY, found->form.dtype), .rotation = how->rotation};
+        .row = dti_quant_row_find(DTI_LAYOUT_COMFY, found->form.is->dtype),
+        .rotation = how->is->rotation};
     codes->copied = how->codes;
     codes->rank = 2;
-    codes->shape[0] = how->rows;
-    codes->shape[1] = how->row_bytes;
-    const struct dti_tensor *const theirs = found->form.parts[DTI_PART_SCALE];
+    codes->shape[0] = how->is->rows;
+    codes->shape[1] = how->is->row_bytes;
+    const struct dti_tensor *const theirs = dti_form_part(&found->form, DTI_PART_SCALE);
     scales->rank = theirs->rank;
     for (unsigned axis = 0; axis < theirs->rank; axis++)
         scales->shape[axis] = theirs->shape[axis];
-    ret->blocks = ret->lossless = how->scale_count;
+    ret->blocks = ret->lossless = how->is->scale_count;
     (void)dti_quant_mark_text(&stored, false, ret->mark);
     if (!dti_transcode_set_scales(pool, found, scales))
         return dti_no_memory(reterr);
@@ -324,14 +329,15 @@ static enum dti_status plan_comfy(const struct dti_transcode_target *target, str
                                   struct dti_dequant_found *found, struct dti_transcoded *ret,
                                   struct dti_error *reterr)
 {
-    const struct dti_tensor *const shown = &found->shown;
-    const struct dti_block_format *const block = found->how.block;
-    const enum dti_dtype code = found->how.affine.code.id;
+    const struct dti_tensor *const shown = found->shown;
+    const struct dti_block_format *const block = found->how.is->block;
+    const enum dti_dtype code = found->how.is->affine.code.id;
     dti_transcode_begin(found, ret);
-    if (found->how.matrix > 0 || !dti_quant_can_mark(shown->name, shown->name_length, shown->rank))
+    if (found->how.is->matrix > 0 ||
+        !dti_quant_can_mark(shown->name, shown->name_length, shown->rank))
         return dti_transcode_refuse(found, reterr,
                                     "comfy has matrices of modules, called X.weight");
-    if (found->how.rotation > 0)
+    if (found->how.is->rotation > 0)
         return add_rotated(pool, found, ret, reterr);
     if (block && block->id == DTI_BLOCK_MXFP4 && target->takes == DTI_TAKES_FOR_NVFP4 &&
         dti_transcode_has_blocks(found))
@@ -346,7 +352,7 @@ static enum dti_status plan_comfy(const struct dti_transcode_target *target, str
         found, reterr,
         "it is %s of %s, and comfy has whole blocks of nvfp4 and mxfp8_e4m3 "
         "along rows, fp8, and int8 without zero points",
-        found->form.dtype, found->form.layout);
+        found->form.is->dtype, found->form.is->layout);
 }
 
 const struct dti_transcode_target dti_target_comfy = {

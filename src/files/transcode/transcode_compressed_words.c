@@ -26,8 +26,8 @@ static enum dti_status read_shape(void *context, void *buffer, size_t size, uint
     (void)window;
     (void)scratch;
     (void)reterr;
-    for (unsigned i = 0; i < found->shown.rank; i++)
-        dti_little_put(bytes + 8 * i, 8, found->shown.shape[i]);
+    for (unsigned i = 0; i < found->shown->rank; i++)
+        dti_little_put(bytes + 8 * i, 8, found->shown->shape[i]);
     memcpy(buffer, bytes + offset, size);
     return DTI_OK;
 }
@@ -133,7 +133,7 @@ static enum dti_status plan_compressed(const struct dti_transcode_target *target
         return status;
     tell(grouped, ret);
     part = dti_grouped_add(ret, grouped, "_shape", DTI_INT64, 0, 0);
-    part->shape[0] = found->shown.rank;
+    part->shape[0] = found->shown->rank;
     part->rank = 1;
     part->source = (struct dti_batch_source){.read = read_shape, .context = found};
     return DTI_OK;
@@ -142,11 +142,11 @@ static enum dti_status plan_compressed(const struct dti_transcode_target *target
 static bool form(const struct dti_dequant_found *found, struct dti_config_form *ret)
 {
     struct dti_grouped grouped;
-    if (found->shown.rank != 2 ||
-        !dti_quant_name_ends(found->shown.name, found->shown.name_length, ".weight") ||
+    if (found->shown->rank != 2 ||
+        !dti_quant_name_ends(found->shown->name, found->shown->name_length, ".weight") ||
         dti_grouped_facts(&grouped, found, "compressed-tensors", NULL) != DTI_OK)
         return false;
-    const bool groups = found->form.per == DTI_PER_GROUP && grouped.length < grouped.columns;
+    const bool groups = found->form.is->per == DTI_PER_GROUP && grouped.length < grouped.columns;
     *ret = (struct dti_config_form){
         .format = is_int8(&grouped) ? "int-quantized" : "pack-quantized",
         .strategy = grouped.one ? "tensor"

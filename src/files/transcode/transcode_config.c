@@ -56,7 +56,7 @@ static void put_groups(const struct dti_file_transcode *transcode, const char *k
             *ret_why = "integers and floats are in one checkpoint";
         else if (!transcode->targets[i]->form(found, &form))
             *ret_why = "its loaders have no module for some of the tensors";
-        else if (!add_form(&forms, &form, &found->shown))
+        else if (!add_form(&forms, &form, found->shown))
             *ret_why = "the tensors are quantized in too many ways";
     }
     for (size_t i = 0; i < forms.count; i++) {

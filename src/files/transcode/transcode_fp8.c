@@ -18,11 +18,12 @@ enum { SIDE = 128 }; /* of DeepSeek's rectangles */
 bool dti_transcode_is_plain(const struct dti_dequant_found *found, enum dti_dtype code)
 {
     const struct dti_dequant_tensor *const how = &found->how;
-    return !how->block && how->affine.code.id == code && how->matrix == 0 &&
-           how->arrangement == DTI_CODES_ALONG && !how->divisors && !how->nested && !how->tiled &&
-           how->factor == 1 && how->tensor_scale == 1 && how->zero_form == DTI_ZERO_NONE &&
-           how->zero_offset == 0 && how->flip == 0 && !how->biases.container &&
-           found->shown.rank > 0 && dti_dequant_part_tensor(&how->codes)->bytes == how->elements;
+    return !how->is->block && how->is->affine.code.id == code && how->is->matrix == 0 &&
+           how->is->arrangement == DTI_CODES_ALONG && !how->is->divisors && !how->nested &&
+           !how->is->tiled && how->is->factor == 1 && how->tensor_scale == 1 &&
+           how->is->zero_form == DTI_ZERO_NONE && how->is->zero_offset == 0 && how->is->flip == 0 &&
+           !how->biases.container && found->shown->rank > 0 &&
+           dti_dequant_part_tensor(&how->codes)->bytes == how->is->elements;
 }
 
 bool dti_transcode_is_fp8(const struct dti_dequant_found *found)
@@ -34,17 +35,17 @@ enum dti_transcode_sharing dti_transcode_sharing(const struct dti_dequant_found 
 {
     const struct dti_dequant_form *const form = &found->form;
     const struct dti_tensor *const scales = dti_dequant_part_tensor(&found->how.scales);
-    const unsigned rank = found->shown.rank;
-    if (form->per == DTI_PER_TENSOR && rank >= 2 && scales->rank == rank &&
-        strcmp(form->layout, "scale_inv") == 0)
+    const unsigned rank = found->shown->rank;
+    if (form->is->per == DTI_PER_TENSOR && rank >= 2 && scales->rank == rank &&
+        strcmp(form->is->layout, "scale_inv") == 0)
         return DTI_SHARED_BY_RECTANGLE; /* a single one */
-    if (form->per == DTI_PER_TENSOR)
+    if (form->is->per == DTI_PER_TENSOR)
         return scales->elements == 1 ? DTI_SHARED_BY_TENSOR : DTI_SHARED_OTHERWISE;
-    if (form->per == DTI_PER_CHANNEL)
-        return form->axis == 0 && rank == 2 ? DTI_SHARED_BY_ROW : DTI_SHARED_OTHERWISE;
-    if (form->group[0] > 0)
+    if (form->is->per == DTI_PER_CHANNEL)
+        return form->is->axis == 0 && rank == 2 ? DTI_SHARED_BY_ROW : DTI_SHARED_OTHERWISE;
+    if (form->is->group[0] > 0)
         return DTI_SHARED_BY_RECTANGLE;
-    return form->axis + 1 == rank && form->group[1] == found->shown.shape[rank - 1]
+    return form->is->axis + 1 == rank && form->is->group[1] == found->shown->shape[rank - 1]
                ? DTI_SHARED_BY_ROW
                : DTI_SHARED_OTHERWISE;
 }
@@ -60,7 +61,7 @@ static void add_fp8_codes(const struct dti_dequant_found *found, struct dti_tran
     struct dti_transcode_part *const part = dti_transcode_add(ret, "", DTI_FP8_E4M3FN);
     dti_transcode_set_shape(found, 1, part);
     part->copied = found->how.codes;
-    ret->blocks = ret->lossless = found->how.scale_count;
+    ret->blocks = ret->lossless = found->how.is->scale_count;
 }
 
 static enum dti_status refuse_fp8(const struct dti_dequant_found *found, const char *layout,
@@ -72,8 +73,9 @@ static enum dti_status refuse_fp8(const struct dti_dequant_found *found, const c
         [DTI_SHARED_BY_ROW] = "a scale for each row",
         [DTI_SHARED_BY_RECTANGLE] = "a scale for each rectangle",
     };
-    return dti_transcode_refuse(found, reterr, "it is %s with %s, and %s has %s", found->form.dtype,
-                                words[dti_transcode_sharing(found)], layout, holds);
+    return dti_transcode_refuse(found, reterr, "it is %s with %s, and %s has %s",
+                                found->form.is->dtype, words[dti_transcode_sharing(found)], layout,
+                                holds);
 }
 
 enum dti_status dti_transcode_compressed_fp8(struct dti_pool *pool,
@@ -111,7 +113,7 @@ enum dti_status dti_transcode_read_scale(const struct dti_dequant_found *found, 
         dti_dequant_read_all(&found->how.scales, raw, (size_t)tensor->bytes, reterr);
     if (status != DTI_OK)
         return status;
-    return dti_plan_run(found->how.scale_plan, ret, raw, 1, 0, DTI_STORES_CACHED, NULL, reterr);
+    return dti_plan_run(found->how.is->scale_plan, ret, raw, 1, 0, DTI_STORES_CACHED, NULL, reterr);
 }
 
 enum dti_status dti_transcode_whole_fp8(const struct dti_transcode_target *target,
@@ -132,7 +134,7 @@ enum dti_status dti_transcode_whole_fp8(const struct dti_transcode_target *targe
 static const uint64_t *sides_of(const struct dti_dequant_found *found)
 {
     static const uint64_t usual[2] = {SIDE, SIDE};
-    return found->form.group[0] > 0 ? found->form.group : usual;
+    return found->form.is->group[0] > 0 ? found->form.is->group : usual;
 }
 
 void dti_transcode_fp8_form(const struct dti_dequant_found *found, struct dti_config_form *ret)
@@ -152,12 +154,12 @@ static enum dti_status plan_deepseek(const struct dti_transcode_target *target,
                                      struct dti_pool *pool, struct dti_dequant_found *found,
                                      struct dti_transcoded *ret, struct dti_error *reterr)
 {
-    const unsigned rank = found->shown.rank;
+    const unsigned rank = found->shown->rank;
     dti_transcode_begin(found, ret);
     if (!dti_transcode_is_fp8(found) || rank < 2)
         return dti_transcode_refuse(found, reterr,
                                     "it is %s of %s, and deepseek has matrices of fp8_e4m3fn",
-                                    found->form.dtype, found->form.layout);
+                                    found->form.is->dtype, found->form.is->layout);
     const enum dti_transcode_sharing which = dti_transcode_sharing(found);
     if (which != DTI_SHARED_BY_TENSOR && which != DTI_SHARED_BY_RECTANGLE)
         return refuse_fp8(found, target->name, "one for each rectangle", reterr);

@@ -38,7 +38,7 @@ enum dti_status dti_gguf_begin(const struct dti_dequant_found *found,
                                struct dti_error *reterr)
 {
     static const char weight[] = ".weight";
-    const struct dti_tensor *const shown = &found->shown;
+    const struct dti_tensor *const shown = found->shown;
     dti_transcode_begin(found, ret);
     const bool module = dti_quant_name_ends(shown->name, shown->name_length, weight);
     if (module)
@@ -72,7 +72,7 @@ enum dti_status dti_gguf_refuse_type(const struct dti_dequant_found *found, cons
     return dti_transcode_refuse(found, reterr,
                                 "it is %s%s of %s, which becomes %s without quantizing again; "
                                 "%s cannot hold its codes and scales",
-                                found->form.dtype, what, found->form.layout, types,
+                                found->form.is->dtype, what, found->form.is->layout, types,
                                 found->type->word);
 }
 
@@ -94,7 +94,7 @@ static enum dti_status read_blocks(const struct dti_dequant_tensor *how, uint64_
     if (status == DTI_OK)
         status = dti_dequant_raw_scales(how, &how->scales, NULL, memory + CODES, first * scales,
                                         count * scales, reterr);
-    if (status == DTI_OK && how->order == DTI_BLOCK_HIGH)
+    if (status == DTI_OK && how->is->order == DTI_BLOCK_HIGH)
         swap_nibbles(memory, count * bytes);
     return status;
 }
@@ -144,8 +144,8 @@ static enum dti_status check_scales(struct dti_dequant_found *found, bool nv,
     struct dti_dequant_tensor *const how = &found->how;
     unsigned char scales[4096];
     enum dti_status status = dti_dequant_open(how, reterr);
-    for (uint64_t first = 0; first < how->scale_count && status == DTI_OK;) {
-        const uint64_t left = how->scale_count - first;
+    for (uint64_t first = 0; first < how->is->scale_count && status == DTI_OK;) {
+        const uint64_t left = how->is->scale_count - first;
         const size_t n = left < sizeof scales ? (size_t)left : sizeof scales;
         status = dti_dequant_raw_scales(how, &how->scales, NULL, scales, first, n, reterr);
         for (size_t i = 0; i < n && status == DTI_OK; i++) {
@@ -165,8 +165,8 @@ static enum dti_status check_scales(struct dti_dequant_found *found, bool nv,
 /* gpt-oss: experts [E, N, K], which the view shows as [E, K, N]. */
 static bool is_transposed(const struct dti_dequant_found *found)
 {
-    return found->how.matrix > 0 && found->how.block->id == DTI_BLOCK_MXFP4 &&
-           found->shown.rank == 3 && strcmp(found->form.layout, "gpt-oss") == 0;
+    return found->how.is->matrix > 0 && found->how.is->block->id == DTI_BLOCK_MXFP4 &&
+           found->shown->rank == 3 && strcmp(found->form.is->layout, "gpt-oss") == 0;
 }
 
 static enum dti_status add_mxfp4(struct dti_pool *pool, struct dti_dequant_found *found,
@@ -174,19 +174,21 @@ static enum dti_status add_mxfp4(struct dti_pool *pool, struct dti_dequant_found
 {
     const struct dti_gguf_type *const type = dti_gguf_type_of(DTI_GGUF_MXFP4);
     struct dti_dequant_found turned = *found;
+    struct dti_tensor shown = *found->shown;
     uint64_t shape[3];
     if (is_transposed(found)) {
-        shape[0] = found->shown.shape[0];
-        shape[1] = found->shown.shape[2];
-        shape[2] = found->shown.shape[1];
-        turned.shown.shape = shape;
+        shape[0] = found->shown->shape[0];
+        shape[1] = found->shown->shape[2];
+        shape[2] = found->shown->shape[1];
+        shown.shape = shape;
+        turned.shown = &shown;
     }
     enum dti_status status = dti_gguf_begin(&turned, type, ret, reterr);
     if (status == DTI_OK)
         status = check_scales(found, false, reterr);
     if (status != DTI_OK)
         return status;
-    ret->blocks = ret->lossless = found->how.scale_count;
+    ret->blocks = ret->lossless = found->how.is->scale_count;
     const struct dti_transcode_units units = {fill_mxfp4, &found->how, type->bytes};
     return dti_transcode_set_units(pool, &ret->part[0], &units) ? DTI_OK : dti_no_memory(reterr);
 }
@@ -224,8 +226,8 @@ static enum dti_status add_nvfp4(const struct dti_transcode_target *target, stru
 /* Floats with scales that no block holds become bf16, unless another type was asked for. */
 static bool is_float(const struct dti_dequant_found *found)
 {
-    return !found->how.block && found->how.bits == 8 &&
-           dti_format_is_float(&found->how.affine.code);
+    return !found->how.is->block && found->how.is->bits == 8 &&
+           dti_format_is_float(&found->how.is->affine.code);
 }
 
 static enum dti_status plan_blocks(const struct dti_transcode_target *target, struct dti_pool *pool,
@@ -233,7 +235,7 @@ static enum dti_status plan_blocks(const struct dti_transcode_target *target, st
                                    struct dti_error *reterr)
 {
     const struct dti_gguf_type *const wanted = found->type;
-    const struct dti_block_format *const block = found->how.block;
+    const struct dti_block_format *const block = found->how.is->block;
     const bool nv = block && block->id == DTI_BLOCK_NVFP4;
     const bool mx = block && block->id == DTI_BLOCK_MXFP4;
     if (is_float(found) && !wanted) {
@@ -251,12 +253,12 @@ static enum dti_status plan_blocks(const struct dti_transcode_target *target, st
         return dti_transcode_refuse(found, reterr,
                                     "it is %s of %s, and gguf has no blocks with such codes and "
                                     "scales",
-                                    found->form.dtype, found->form.layout);
+                                    found->form.is->dtype, found->form.is->layout);
     if (!dti_transcode_has_blocks(found) && !is_transposed(found))
         return dti_transcode_refuse(found, reterr,
                                     "its blocks of %s are filled up, or not along the last axis, "
                                     "and gguf has whole ones along rows",
-                                    found->form.dtype);
+                                    found->form.is->dtype);
     return nv ? add_nvfp4(target, pool, found, ret, reterr) : add_mxfp4(pool, found, ret, reterr);
 }
 

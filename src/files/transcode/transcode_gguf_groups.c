@@ -89,13 +89,13 @@ static float number_at(const unsigned char *bytes, const struct group_values *va
 /* d of a block. */
 static float scale_of(const struct dti_grouped *grouped, float scale)
 {
-    return round_half((double)scale * (double)grouped->how->factor);
+    return round_half((double)scale * (double)grouped->how->is->factor);
 }
 
 /* m of a block of q4_1 without a bias. */
 static float minimum_of(const struct dti_grouped *grouped, float scale, unsigned zero)
 {
-    return zero == 0 ? 0 : round_half(-((double)scale * (double)grouped->how->factor) * zero);
+    return zero == 0 ? 0 : round_half(-((double)scale * (double)grouped->how->is->factor) * zero);
 }
 
 static void pack_nibbles(unsigned char *restrict to, const unsigned char *restrict codes,
@@ -224,12 +224,13 @@ static void old_numbers(const struct dti_grouped *grouped, float scale, float bi
     for (size_t i = 0; i < count; i++) {
         const float product = scale * (float)((int)i - (int)zero);
         codes[i] = (unsigned char)i;
-        numbers[i] = product * grouped->how->factor;
+        numbers[i] = product * grouped->how->is->factor;
     }
     const struct dti_biased_args args = {
         .number = grouped->scale, .group = count, .scales = &scale, .biases = &bias};
     if (grouped->biased)
-        dti_quant_find_biased(grouped->how->level)->run.biased_back(&args, numbers, codes, count);
+        dti_quant_find_biased(grouped->how->is->level)
+            ->run.biased_back(&args, numbers, codes, count);
 }
 
 /* The largest error of any number of a group, relative to the source's number or, if that is 0, to
@@ -242,7 +243,7 @@ static double error_of(const struct groups_look *look, float scale, float bias, 
     const float m = grouped->biased ? round_half((double)bias) : minimum_of(grouped, scale, zero);
     float old[MOST];
     double worst = 0;
-    if (!minima && !grouped->biased && grouped->how->factor == 1) {
+    if (!minima && !grouped->biased && grouped->how->is->factor == 1) {
         if (d == scale)
             return 0;                                      /* the same products */
         if (grouped->scale != DTI_FP32 && isfinite(scale)) /* products of 16 bits are exact */
@@ -255,7 +256,7 @@ static double error_of(const struct groups_look *look, float scale, float bias, 
         if (old[i] == new || (old[i] != old[i] && new != new))
             continue;
         const double base =
-            old[i] != 0 ? (double)old[i] : (double)scale * (double)grouped->how->factor;
+            old[i] != 0 ? (double)old[i] : (double)scale * (double)grouped->how->is->factor;
         const double error = fabs(((double)new - (double)old[i]) / base);
         worst = error > worst ? error : error != error ? (double)INFINITY : worst;
     }
@@ -302,15 +303,15 @@ static enum dti_status look_at_all(struct groups_look *look, struct dti_error *r
     enum dti_status status = window ? DTI_OK : dti_no_memory(reterr);
     if (window)
         window->count = 0;
-    for (uint64_t first = 0; first < how->scale_count && status == DTI_OK;
+    for (uint64_t first = 0; first < how->is->scale_count && status == DTI_OK;
          first += DTI_DEQUANT_WINDOW) {
-        const uint64_t left = how->scale_count - first;
+        const uint64_t left = how->is->scale_count - first;
         const uint64_t n = left < DTI_DEQUANT_WINDOW ? left : DTI_DEQUANT_WINDOW;
         status = dti_dequant_load(how, window, first, n, reterr);
         const size_t at = (size_t)(first - window->first);
         for (size_t i = 0; i < n && status == DTI_OK; i++) {
-            const int32_t zero = grouped->biased || how->zero_form == DTI_ZERO_NONE
-                                     ? how->zero_offset
+            const int32_t zero = grouped->biased || how->is->zero_form == DTI_ZERO_NONE
+                                     ? how->is->zero_offset
                                      : window->zero[at + i];
             status =
                 look_at(look, first + i, window->scale[at + i],
@@ -328,8 +329,8 @@ static enum dti_status find_symmetric(struct dti_dequant_found *found, struct dt
     const struct dti_dequant_tensor *const how = grouped->how;
     const unsigned middle = dti_grouped_middle(grouped), shift = grouped->sign ? middle : 0;
     struct dti_transcoded ignored;
-    if (!grouped->biased && how->zero_form == DTI_ZERO_NONE) {
-        *ret = (unsigned)how->zero_offset + shift == middle;
+    if (!grouped->biased && how->is->zero_form == DTI_ZERO_NONE) {
+        *ret = (unsigned)how->is->zero_offset + shift == middle;
         return DTI_OK;
     }
     const enum dti_status status =
@@ -379,7 +380,7 @@ static enum dti_status check_groups(const struct dti_grouped *grouped, struct dt
     const enum dti_status status = dti_grouped_check_rows(grouped, reterr);
     if (status != DTI_OK)
         return status;
-    if (how->centers || how->narrow)
+    if (how->is->centers || how->is->narrow)
         return dti_transcode_refuse(grouped->found, reterr,
                                     "its zero points are floats, which blocks of gguf do not have");
     if (grouped->length % LENGTH == 0)
@@ -443,7 +444,7 @@ static enum dti_status add_integers(struct dti_pool *pool, struct dti_dequant_fo
     status = set_sources(pool, groups, reterr);
     struct groups_look look = {grouped, groups, grouped->length / LENGTH, ret};
     if (grouped->one)
-        look.blocks = found->shown.elements / LENGTH;
+        look.blocks = found->shown->elements / LENGTH;
     if (status == DTI_OK)
         status = look_at_all(&look, reterr);
     const size_t scratch =

@@ -15,7 +15,8 @@ enum { LENGTH = 32, BYTES = LENGTH / 2, SCALES = 32 << 10 };
 /* A stack that is not transposed. */
 struct oss_part {
     const struct dti_dequant_tensor *how;
-    struct dti_dequant_tensor turned; /* same, read column by column */
+    struct dti_dequant_tensor turned; /* same, read column by column: */
+    struct dti_dequant_traits turned_is;
     uint64_t height, columns, groups; /* K, N and K / 32 */
 };
 
@@ -37,8 +38,8 @@ static enum dti_status read_codes(void *context, void *buffer, size_t size, uint
     scratch->dequant.window.count = 0;
     for (size_t done = 0, n; done < size && status == DTI_OK; done += n) {
         n = size - done < DTI_DEQUANT_CHUNK / 2 ? size - done : DTI_DEQUANT_CHUNK / 2;
-        status = dti_stripes_codes(part->how->stripes, &part->turned, 2 * (offset + done), 2 * n,
-                                   scratch->codes, &scratch->dequant, reterr);
+        status = dti_stripes_codes(part->how->is->stripes, &part->turned, 2 * (offset + done),
+                                   2 * n, scratch->codes, &scratch->dequant, reterr);
         for (size_t i = 0; i < n && status == DTI_OK; i++)
             bytes[done + i] =
                 (unsigned char)((scratch->codes[2 * i] & 15) | scratch->codes[2 * i + 1] << 4);
@@ -92,13 +93,14 @@ static enum dti_status read_scales(void *context, void *buffer, size_t size, uin
 static bool is_stack(const struct dti_dequant_found *found)
 {
     const struct dti_dequant_tensor *const how = &found->how;
-    const struct dti_tensor *const shown = &found->shown;
-    return shown->rank == 3 && how->matrix == 0 && !how->tiled && !how->spread &&
-           !found->form.flat && found->form.per == DTI_PER_GROUP && found->form.axis == 1 &&
-           found->form.group[1] == LENGTH && how->arrangement == DTI_CODES_ALONG &&
-           how->order == DTI_BLOCK_LOW && shown->shape[1] % LENGTH == 0 &&
-           shown->shape[1] / LENGTH <= SCALES && how->columns == shown->shape[2] &&
-           how->slab == how->stored_slab && how->scale_count == shown->elements / LENGTH &&
+    const struct dti_tensor *const shown = found->shown;
+    return shown->rank == 3 && how->is->matrix == 0 && !how->is->tiled && !how->is->spread &&
+           !found->form.is->flat && found->form.is->per == DTI_PER_GROUP &&
+           found->form.is->axis == 1 && found->form.is->group[1] == LENGTH &&
+           how->is->arrangement == DTI_CODES_ALONG && how->is->order == DTI_BLOCK_LOW &&
+           shown->shape[1] % LENGTH == 0 && shown->shape[1] / LENGTH <= SCALES &&
+           how->is->columns == shown->shape[2] && how->is->slab == how->is->stored_slab &&
+           how->is->scale_count == shown->elements / LENGTH &&
            dti_format_container(dti_dequant_part_tensor(&how->scales)->format) == 1;
 }
 
@@ -113,10 +115,12 @@ static enum dti_status read_parts(struct dti_pool *pool, struct dti_dequant_foun
         return status;
     *part = (struct oss_part){.how = how,
                               .turned = *how,
-                              .height = found->shown.shape[1],
-                              .columns = found->shown.shape[2],
-                              .groups = found->shown.shape[1] / LENGTH};
-    part->turned.matrix = part->height;
+                              .turned_is = *how->is,
+                              .height = found->shown->shape[1],
+                              .columns = found->shown->shape[2],
+                              .groups = found->shown->shape[1] / LENGTH};
+    part->turned.is = &part->turned_is;
+    part->turned_is.matrix = part->height;
     ret->part[0].source = (struct dti_batch_source){
         .read = read_codes, .context = part, .scratch_bytes = sizeof(struct oss_scratch)};
     ret->part[1].source = (struct dti_batch_source){
@@ -130,16 +134,16 @@ static enum dti_status plan(const struct dti_transcode_target *target, struct dt
 {
     (void)target;
     const struct dti_dequant_tensor *const how = &found->how;
-    const uint64_t *const shape = found->shown.shape;
-    const bool same = how->matrix > 0 && strcmp(found->form.layout, "gpt-oss") == 0;
-    if (!how->block || how->block->id != DTI_BLOCK_MXFP4 || (!same && !is_stack(found)))
+    const uint64_t *const shape = found->shown->shape;
+    const bool same = how->is->matrix > 0 && strcmp(found->form.is->layout, "gpt-oss") == 0;
+    if (!how->is->block || how->is->block->id != DTI_BLOCK_MXFP4 || (!same && !is_stack(found)))
         return dti_transcode_refuse(
             found, reterr,
             "it is %s of %s; gpt-oss has stacks of matrices [experts, in, out] of mxfp4, with "
             "blocks along 'in', the last axis but one",
-            found->form.dtype, found->form.layout);
+            found->form.is->dtype, found->form.is->layout);
     dti_transcode_begin(found, ret);
-    ret->blocks = ret->lossless = how->scale_count;
+    ret->blocks = ret->lossless = how->is->scale_count;
     struct dti_transcode_part *const codes = dti_transcode_add(ret, "_blocks", DTI_UINT8);
     struct dti_transcode_part *const scales = dti_transcode_add(ret, "_scales", DTI_UINT8);
     codes->rank = 4;
@@ -161,7 +165,7 @@ static void config(const struct dti_transcode_target *target,
 {
     (void)target;
     for (size_t i = 0; i < count; i++) {
-        const struct dti_tensor *const shown = &all[i]->shown;
+        const struct dti_tensor *const shown = all[i]->shown;
         if (!dti_quant_name_ends(shown->name, shown->name_length, ".experts.gate_up_proj") &&
             !dti_quant_name_ends(shown->name, shown->name_length, ".experts.down_proj"))
             *ret_why = "its loaders have such blocks of the experts' gate_up_proj and down_proj";

@@ -18,15 +18,15 @@
 static enum dti_status check_codes(const struct dti_grouped *grouped, struct dti_error *reterr)
 {
     const struct dti_dequant_tensor *const how = grouped->how;
-    const char *const dtype = grouped->found->form.dtype;
+    const char *const dtype = grouped->found->form.is->dtype;
     const struct dti_tensor *scales;
-    if (how->block || how->gguf || how->nested || dti_format_is_float(&how->affine.code) ||
-        how->bits > 8)
+    if (how->is->block || how->is->gguf || how->nested ||
+        dti_format_is_float(&how->is->affine.code) || how->is->bits > 8)
         return dti_transcode_refuse(
             grouped->found, reterr,
             "it holds %s codes; %s has integers of up to 8 bits with scales", dtype,
             grouped->target);
-    if (how->divisors || how->tensor_scale != 1)
+    if (how->is->divisors || how->tensor_scale != 1)
         return dti_transcode_refuse(grouped->found, reterr,
                                     "its scales divide, and those of %s are factors",
                                     grouped->target);
@@ -45,10 +45,11 @@ static uint64_t scale_at(const struct dti_grouped *grouped, uint64_t row, uint64
 {
     const struct dti_dequant_tensor *const how = grouped->how;
     const uint64_t column = group * grouped->length;
-    if (how->matrix > 0)
-        return dti_dequant_scale_of(&how->map, column, row);
+    if (how->is->matrix > 0)
+        return dti_dequant_scale_of(&how->is->map, column, row);
     const uint64_t element = row * grouped->columns + column;
-    return dti_dequant_scale_of(&how->map, element / how->columns, element % how->columns);
+    return dti_dequant_scale_of(&how->is->map, element / how->is->columns,
+                                element % how->is->columns);
 }
 
 /* One scale, one for each row, or one for neighbours in rows, with constant strides between stored
@@ -57,20 +58,21 @@ static enum dti_status find_groups(struct dti_grouped *grouped, struct dti_error
 {
     const struct dti_dequant_form *const form = &grouped->found->form;
     const struct dti_dequant_tensor *const how = grouped->how;
-    const struct dti_scale_map *const map = &how->map;
-    const unsigned rank = grouped->found->shown.rank;
+    const struct dti_scale_map *const map = &how->is->map;
+    const unsigned rank = grouped->found->shown->rank;
     bool fits = true;
     grouped->length = grouped->columns;
     grouped->groups = 1;
-    grouped->one = form->per == DTI_PER_TENSOR && grouped->rows > 1;
-    if (form->per == DTI_PER_CHANNEL)
-        fits = form->axis == 0 && rank == 2;
-    if (form->per == DTI_PER_GROUP) {
-        fits = form->axis == rank - 1 && form->group[0] == 0 && !form->flat && form->group[1] > 0;
-        grouped->length = fits ? form->group[1] : 1;
+    grouped->one = form->is->per == DTI_PER_TENSOR && grouped->rows > 1;
+    if (form->is->per == DTI_PER_CHANNEL)
+        fits = form->is->axis == 0 && rank == 2;
+    if (form->is->per == DTI_PER_GROUP) {
+        fits = form->is->axis == rank - 1 && form->is->group[0] == 0 && !form->is->flat &&
+               form->is->group[1] > 0;
+        grouped->length = fits ? form->is->group[1] : 1;
         grouped->groups = dti_divide_up(grouped->columns, grouped->length);
     }
-    if (how->matrix > 0 && how->rows != how->matrix)
+    if (how->is->matrix > 0 && how->is->rows != how->is->matrix)
         fits = false;
     if (!fits)
         return dti_transcode_refuse(grouped->found, reterr,
@@ -78,13 +80,13 @@ static enum dti_status find_groups(struct dti_grouped *grouped, struct dti_error
                                     "neighbours in rows, as %s has them",
                                     grouped->target);
     if (map->group_of) {
-        grouped->groups = how->scale_rows;
+        grouped->groups = how->is->scale_rows;
         grouped->of_row = map->of_column;
         grouped->of_group = map->of_length;
         return DTI_OK;
     }
     if (map->column_of) {
-        grouped->groups = how->scale_columns;
+        grouped->groups = how->is->scale_columns;
         grouped->of_row = map->of_outer;
         grouped->of_group = 1;
         return DTI_OK;
@@ -101,25 +103,32 @@ static enum dti_status find_groups(struct dti_grouped *grouped, struct dti_error
     return DTI_OK;
 }
 
-/* Splits joined rows again, and makes each row a column of a stored matrix. */
-static void turn(struct dti_grouped *grouped)
+/* Splits joined rows again, and makes each row a column of a stored matrix; false: out of memory.
+ */
+static bool turn(struct dti_grouped *grouped, struct dti_pool *pool)
 {
     struct dti_dequant_tensor *const turned = &grouped->turned;
+    struct dti_dequant_traits *const is = dti_pool_alloc(pool, sizeof *is);
+    if (!is)
+        return false;
+    *is = *grouped->how->is;
     *turned = *grouped->how;
-    if (turned->columns != grouped->columns) {
-        const bool bytes = turned->bits == 8 || turned->order == DTI_BLOCK_BYTES;
-        turned->columns = grouped->columns;
-        turned->rows = grouped->rows;
-        turned->row_bytes = grouped->columns * (bytes ? 8 : turned->bits) / 8;
-        turned->slab = turned->stored_slab = 1;
+    turned->is = is;
+    if (is->columns != grouped->columns) {
+        const bool bytes = is->bits == 8 || is->order == DTI_BLOCK_BYTES;
+        is->columns = grouped->columns;
+        is->rows = grouped->rows;
+        is->row_bytes = grouped->columns * (bytes ? 8 : is->bits) / 8;
+        is->slab = is->stored_slab = 1;
     }
-    turned->matrix = grouped->rows;
+    is->matrix = grouped->rows;
+    return true;
 }
 
 enum dti_status dti_grouped_facts(struct dti_grouped *ret, const struct dti_dequant_found *found,
                                   const char *target, struct dti_error *reterr)
 {
-    const struct dti_tensor *const shown = &found->shown;
+    const struct dti_tensor *const shown = found->shown;
     const struct dti_dequant_tensor *const how = &found->how;
     memset(ret, 0, sizeof *ret);
     ret->target = target;
@@ -134,9 +143,9 @@ enum dti_status dti_grouped_facts(struct dti_grouped *ret, const struct dti_dequ
     ret->columns = shown->shape[shown->rank - 1];
     ret->rows = shown->elements / ret->columns;
     ret->height = shown->shape[shown->rank - 2];
-    ret->bits = how->bits;
-    ret->sign = how->affine.code.kind == DTI_KIND_INT;
-    ret->flip = (unsigned char)(ret->sign ? 1U << (how->bits - 1) : 0);
+    ret->bits = how->is->bits;
+    ret->sign = how->is->affine.code.kind == DTI_KIND_INT;
+    ret->flip = (unsigned char)(ret->sign ? 1U << (how->is->bits - 1) : 0);
     ret->biased = how->biases.container != NULL;
     ret->symmetric = found->symmetric;
     ret->scale = dti_dequant_part_tensor(&how->scales)->format->id;
@@ -156,8 +165,8 @@ enum dti_status dti_grouped_new(struct dti_grouped **ret, struct dti_pool *pool,
     enum dti_status status = dti_grouped_facts(grouped, found, target, reterr);
     if (status == DTI_OK)
         status = dti_dequant_open(&found->how, reterr);
-    if (status == DTI_OK && found->how.matrix == 0)
-        turn(grouped);
+    if (status == DTI_OK && found->how.is->matrix == 0 && !turn(grouped, pool))
+        status = dti_no_memory(reterr);
     *ret = grouped;
     return status;
 }
@@ -190,7 +199,7 @@ static enum dti_status look_at_scale(struct grouped_look *look, uint64_t index, 
                                      unsigned zero, bool *ret_same, struct dti_error *reterr)
 {
     struct dti_grouped *const grouped = look->grouped;
-    const float old = scale * grouped->how->factor, rounded = dti_grouped_scale(grouped, scale);
+    const float old = scale * grouped->how->is->factor, rounded = dti_grouped_scale(grouped, scale);
     char place[80];
     *ret_same = old == rounded || (old != old && rounded != rounded);
     if (*ret_same)
@@ -217,7 +226,7 @@ static enum dti_status look_at(struct grouped_look *look, uint64_t index, float 
     char place[80];
     bool same = true;
     enum dti_status status = DTI_OK;
-    if (grouped->how->factor != 1 && !dti_grouped_has_factor(grouped, scale))
+    if (grouped->how->is->factor != 1 && !dti_grouped_has_factor(grouped, scale))
         return dti_transcode_refuse(
             grouped->found, reterr,
             "in %s, (code x scale) x 1 / 127, each product rounded, differs from code x (scale / "
@@ -265,7 +274,7 @@ enum dti_status dti_grouped_look(struct dti_dequant_found *found, struct dti_gro
 {
     const struct dti_dequant_tensor *const how = grouped->how;
     const unsigned middle = dti_grouped_middle(grouped), shift = grouped->sign ? middle : 0;
-    const uint64_t count = how->scale_count;
+    const uint64_t count = how->is->scale_count;
     struct grouped_look look = {.grouped = grouped, .wants = wants};
     struct dti_dequant_window *const window = dti_malloc(sizeof *window);
     enum dti_status status = window ? DTI_OK : dti_no_memory(reterr);
@@ -277,8 +286,8 @@ enum dti_status dti_grouped_look(struct dti_dequant_found *found, struct dti_gro
         status = dti_dequant_load(how, window, first, n, reterr);
         const uint64_t at = first - window->first;
         for (uint64_t i = at; i < at + n && status == DTI_OK; i++) {
-            const int32_t stored = grouped->biased || how->zero_form == DTI_ZERO_NONE
-                                       ? how->zero_offset
+            const int32_t stored = grouped->biased || how->is->zero_form == DTI_ZERO_NONE
+                                       ? how->is->zero_offset
                                        : window->zero[i];
             status =
                 look_at(&look, first + i - at, window->scale[i],
@@ -300,7 +309,7 @@ struct dti_transcode_part *dti_grouped_add(struct dti_transcoded *ret,
                                            const struct dti_grouped *grouped, const char *suffix,
                                            enum dti_dtype dtype, uint64_t rows, uint64_t columns)
 {
-    const struct dti_tensor *const shown = &grouped->found->shown;
+    const struct dti_tensor *const shown = grouped->found->shown;
     struct dti_transcode_part *const part = &ret->part[ret->count++];
     memset(part, 0, sizeof *part);
     part->suffix = suffix;
@@ -340,7 +349,7 @@ static enum dti_status set_module(const struct dti_grouped *grouped, struct dti_
                                   struct dti_error *reterr)
 {
     static const char weight[] = ".weight";
-    const struct dti_tensor *const shown = &grouped->found->shown;
+    const struct dti_tensor *const shown = grouped->found->shown;
     if (!dti_quant_name_ends(shown->name, shown->name_length, weight))
         return dti_transcode_refuse(grouped->found, reterr,
                                     "its name does not end in '%s', for which %s has other endings",

@@ -79,8 +79,8 @@ static unsigned zero_at(const struct dti_grouped *grouped, const struct dti_dequ
     const unsigned shift = grouped->sign ? dti_grouped_middle(grouped) : 0;
     unsigned zero = 0;
     if (!grouped->biased)
-        return shift +
-               (unsigned)(how->zero_form == DTI_ZERO_NONE ? how->zero_offset : window->zero[at]);
+        return shift + (unsigned)(how->is->zero_form == DTI_ZERO_NONE ? how->is->zero_offset
+                                                                      : window->zero[at]);
     (void)dti_grouped_zero(grouped, window->scale[at], window->bias[at], &zero); /* cannot fail: it
                                                                                   * was checked */
     return zero;
@@ -92,7 +92,7 @@ static bool is_raw(const struct group_part *part)
     return part->values == DTI_GROUP_BIASES       ? part->grouped->biased
            : part->values == DTI_GROUP_RAW_SCALES ? true
            : part->values == DTI_GROUP_SCALES
-               ? part->grouped->how->factor == 1 && !part->grouped->narrows
+               ? part->grouped->how->is->factor == 1 && !part->grouped->narrows
                : false;
 }
 

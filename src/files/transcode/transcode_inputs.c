@@ -14,7 +14,7 @@ enum { WEIGHT = sizeof ".weight" - 1 }; /* suffix of the weight's name */
 void dti_transcode_find_input(struct dti_file_dequant *dequant, struct dti_dequant_found *found,
                               struct dti_transcode_input *ret)
 {
-    const struct dti_tensor *const shown = &found->shown;
+    const struct dti_tensor *const shown = found->shown;
     *ret = (struct dti_transcode_input){.tensor = SIZE_MAX};
     if (!dti_transcode_is_module(found))
         return;
@@ -52,7 +52,7 @@ enum dti_status dti_transcode_add_input(struct dti_pool *pool,
     plan->lossless += back == stored;
     const double error = fabs((double)back - (double)stored) / (double)stored;
     plan->worst = error > plan->worst ? error : plan->worst;
-    plan->stem_length = found->shown.name_length - WEIGHT;
+    plan->stem_length = found->shown->name_length - WEIGHT;
     plan->count = 0;
     return dti_transcode_add_number(pool, scale, input->divides ? factor : divisor,
                                     input->divides ? 0 : 1, plan, reterr);

@@ -41,7 +41,7 @@ static const struct dti_mlx_mode *mode_of(enum dti_block id)
 static const struct dti_mlx_mode *new_mode(const struct dti_transcode_target *target,
                                            const struct dti_dequant_found *found)
 {
-    const struct dti_block_format *const block = found->how.block;
+    const struct dti_block_format *const block = found->how.is->block;
     if (block && block->id == DTI_BLOCK_MXFP4 && target->takes == DTI_TAKES_FOR_NVFP4)
         return mode_of(DTI_BLOCK_NVFP4);
     return block ? mode_of(block->id) : NULL;
@@ -53,7 +53,7 @@ static enum dti_status add_global_scale(struct dti_pool *pool, struct dti_dequan
                                         struct dti_error *reterr)
 {
     const float global = (float)(scale * DTI_MLX_LARGEST);
-    const unsigned rank = found->shown.rank;
+    const unsigned rank = found->shown->rank;
     if (!isnormal(global))
         return dti_transcode_refuse(found, reterr,
                                     "its tensor scale times %d is not a normal number in fp32",
@@ -65,7 +65,7 @@ static enum dti_status add_global_scale(struct dti_pool *pool, struct dti_dequan
     if (rank > 2) { /* a stack: the same scale for each matrix */
         struct dti_transcode_part *const part = &ret->part[ret->count - 1];
         part->rank = rank - 2;
-        memcpy(part->shape, found->shown.shape, part->rank * sizeof *part->shape);
+        memcpy(part->shape, found->shown->shape, part->rank * sizeof *part->shape);
     }
     return status;
 }
@@ -118,23 +118,23 @@ static enum dti_status plan_blocks(const struct dti_transcode_target *target, st
                                    struct dti_error *reterr)
 {
     const struct dti_mlx_mode *const mode = new_mode(target, found);
-    if (!dti_transcode_is_module(found) || found->shown.rank < 2)
+    if (!dti_transcode_is_module(found) || found->shown->rank < 2)
         return dti_transcode_refuse(found, reterr,
                                     "mlx has matrices only, whose names end in '.weight'");
     if (!mode)
         return dti_transcode_refuse(
             found, reterr,
             "it is %s of %s, and mlx has mxfp4, mxfp8, nvfp4 and affine integers in groups",
-            found->form.dtype, found->form.layout);
+            found->form.is->dtype, found->form.is->layout);
     if (!dti_transcode_has_blocks(found))
         return dti_transcode_refuse(found, reterr,
                                     "its blocks of %s are filled up, or not along the last axis, "
                                     "and mlx has whole ones along rows",
-                                    found->form.dtype);
+                                    found->form.is->dtype);
     add_parts(mode, found, ret);
-    if (mode->block != found->how.block->id)
+    if (mode->block != found->how.is->block->id)
         return add_nvfp4(pool, found, ret, reterr);
-    ret->blocks = ret->lossless = found->how.scale_count;
+    ret->blocks = ret->lossless = found->how.is->scale_count;
     if (!dti_transcode_set_codes(pool, found, &ret->part[0]) ||
         !dti_transcode_set_scales(pool, found, &ret->part[1]))
         return dti_no_memory(reterr);
@@ -175,7 +175,7 @@ void dti_mlx_config(const struct dti_transcode_target *target,
     (void)ret_why;
     put_scheme(ret, &usual, "");
     for (size_t i = 1; i < count; i++) {
-        const struct dti_tensor *const shown = &all[i]->shown;
+        const struct dti_tensor *const shown = all[i]->shown;
         const struct scheme own = scheme_of(target, all[i]);
         if (own.bits == usual.bits && own.group == usual.group && strcmp(own.mode, usual.mode) == 0)
             continue;

@@ -53,8 +53,8 @@ static enum dti_status count_all(struct numbers_look *look, const struct dti_deq
     struct dti_window window = {.way = DTI_WINDOW_COPY};
     void *const scratch = dti_malloc(look->source->scratch_bytes + 1);
     enum dti_status status = scratch ? DTI_OK : dti_no_memory(reterr);
-    for (uint64_t first = 0; first < found->shown.elements && status == DTI_OK;) {
-        const uint64_t left = found->shown.elements - first;
+    for (uint64_t first = 0; first < found->shown->elements && status == DTI_OK;) {
+        const uint64_t left = found->shown->elements - first;
         const size_t n = left < CHUNK ? (size_t)left : CHUNK;
         status = look->source->read(look->source->context, look->old, n * sizeof(float),
                                     first * sizeof(float), &window, scratch, reterr);
@@ -72,7 +72,7 @@ enum dti_status dti_transcode_count_numbers(const struct dti_file_transcode *tra
                                             struct dti_error *reterr)
 {
     const struct dti_dequant_found *const found = dti_transcode_found(transcode, origin);
-    const struct dti_tensor *const shown = &found->shown;
+    const struct dti_tensor *const shown = found->shown;
     struct dti_file_dequant *const dequant = transcode->dequant;
     struct numbers_look *const look = dti_malloc(sizeof *look);
     const struct dti_input *input;

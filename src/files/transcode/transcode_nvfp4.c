@@ -152,8 +152,8 @@ static enum dti_status count_sets(const struct dti_dequant_tensor *how, struct s
 {
     enum dti_status status = DTI_OK;
     make_sets(survey->sets);
-    for (uint64_t first = 0; first < how->scale_count && status == DTI_OK;) {
-        const uint64_t left = how->scale_count - first;
+    for (uint64_t first = 0; first < how->is->scale_count && status == DTI_OK;) {
+        const uint64_t left = how->is->scale_count - first;
         const size_t n = left < DTI_TRANSCODE_ROOM ? (size_t)left : DTI_TRANSCODE_ROOM;
         status = dti_dequant_raw_scales(how, &how->scales, NULL, survey->scales, first, n, reterr);
         if (status == DTI_OK)
@@ -237,7 +237,7 @@ static void choose(struct survey *survey, struct dti_nvfp4_plan *ret)
 enum dti_status dti_nvfp4_plan(struct dti_dequant_tensor *how, bool plain,
                                struct dti_nvfp4_plan *ret, struct dti_error *reterr)
 {
-    struct dti_nvfp4_plan plan = {.how = how, .blocks = 2 * how->scale_count};
+    struct dti_nvfp4_plan plan = {.how = how, .blocks = 2 * how->is->scale_count};
     struct survey *const survey = dti_calloc(1, sizeof *survey);
     int low = 0, high = 0;
     if (!survey)
@@ -299,7 +299,7 @@ enum dti_status dti_nvfp4_fill_codes(const void *context, unsigned char *units, 
 {
     const struct dti_nvfp4_plan *const plan = context;
     unsigned char sets[256];
-    const bool high = plan->how->order == DTI_BLOCK_HIGH;
+    const bool high = plan->how->is->order == DTI_BLOCK_HIGH;
     const enum dti_status status = read(plan, first, count, memory, units, reterr);
     make_sets(sets);
     for (size_t i = 0; i < count && status == DTI_OK; i++) {

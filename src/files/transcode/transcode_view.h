@@ -9,11 +9,11 @@
 
 /* Where the bytes of a tensor of the view come from. */
 struct dti_transcode_entry {
-    size_t origin; /* index in the dequantization's view, or as in file_transcode.h */
+    uint32_t origin;     /* index in the dequantization's view, or as in file_transcode.h */
+    enum dti_dtype cast; /* the numbers of the origin, to be cast to it; DTI_NONE: no cast */
     const struct dti_batch_source *source; /* the source, or a tensor to copy as it is */
     const struct dti_dequant_part *copied;
-    const char *mark;    /* it is the mark of a matrix, with this text; or NULL */
-    enum dti_dtype cast; /* the numbers of the origin, to be cast to it; DTI_NONE: no cast */
+    const char *mark; /* it is the mark of a matrix, with this text; or NULL */
 };
 
 struct dti_file_transcode {

@@ -175,7 +175,7 @@ static enum dti_status check_hints(const struct quant_args *args, struct dti_fil
     bool open = !option;
     for (size_t i = 0; i < count && !open; i++) {
         const struct dti_dequant_form *const form = dti_file_dequant_form(dequant, i);
-        open = form->dtype && strcmp(form->layout, "gguf") != 0;
+        open = form->is->dtype && strcmp(form->is->layout, "gguf") != 0;
     }
     if (open)
         return DTI_OK;
