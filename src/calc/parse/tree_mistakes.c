@@ -11,7 +11,7 @@ enum foreign_sort { SIGN, FUNCTION, NAME, KEYWORD };
 
 static const struct foreign {
     enum foreign_sort sort;
-    const char *text, *instead; /* text: words separated by blanks */
+    char text[52], instead[64]; /* text: words separated by blanks */
 } foreign[] = {
 #define FOREIGN_SIGN(text, instead)      {SIGN, text, instead},
 #define FOREIGN_FUNCTION(names, instead) {FUNCTION, names, instead},

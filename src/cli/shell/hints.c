@@ -10,7 +10,7 @@
 #include "util/text/ascii.h"
 
 static const struct {
-    const char *words, *where, *use; /* where: an option that the command must have, or "" */
+    char words[60], where[16], use[72]; /* where: an option that the command must have, or "" */
 } options_hinted[] = {
 #define OPTION_WORDS(list, option, what) {.words = list, .where = option, .use = what},
 #include "cli/shell/hints.def"
@@ -18,7 +18,7 @@ static const struct {
 };
 
 static const struct {
-    const char *words, *use;
+    char words[44], use[16];
 } commands_hinted[] = {
 #define COMMAND_WORDS(list, command) {.words = list, .use = command},
 #include "cli/shell/hints.def"

@@ -8,7 +8,7 @@
 #include "files/transcode/file_transcode.h"
 
 /* %s is the text; a row without it replaces the text. */
-static const char *const words[DTI_REMEDY_COUNT] = {
+static const char words[DTI_REMEDY_COUNT][128] = {
     [DTI_REMEDY_REPLACE] = "%s; --force replaces it",
     [DTI_REMEDY_REPLACE_AGAIN] = "%s; run it again with --force",
     [DTI_REMEDY_OUTPUT_FILE] = "%s; use -o with the name of a file",
@@ -133,7 +133,7 @@ static const char *const words[DTI_REMEDY_COUNT] = {
 
 static const char *put(char *buffer, size_t size, enum dti_remedy remedy, const char *text)
 {
-    if (!words[remedy])
+    if (words[remedy][0] == '\0')
         return text;
     (void)snprintf(buffer, size, words[remedy], text);
     return buffer;

@@ -9,7 +9,7 @@
 enum { LIBRARY = false, HARDWARE = true };
 
 static const struct {
-    const char *name, *title, *version;
+    char name[16], title[40], version[12];
     bool hardware;
 } stacks[DTI_STACK_COUNT] = {
 #define STACK(id, kind, nm, ti, ve) \

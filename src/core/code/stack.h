@@ -58,14 +58,14 @@ enum dti_stack_unknown {
 
 struct dti_stack_rule {
     enum dti_stack stack;
-    const char *dtypes; /* canonical names, separated by blanks */
+    char dtypes[80]; /* canonical names, separated by blanks */
     enum dti_stack_route route;
     enum dti_round round;
     enum dti_overflow overflow;
     enum dti_stack_quirk quirk;
     unsigned unknown;
-    const char *note;        /* remark about the result, or NULL */
-    const char *why_unknown; /* why a result is unknown; NULL if all are known */
+    char note[76];        /* remark about the result, or "" */
+    char why_unknown[84]; /* why a result is unknown; "" if all are known */
 };
 extern const struct dti_stack_rule dti_stack_rules[];
 extern const size_t dti_stack_rule_count;
