@@ -11,7 +11,8 @@ const struct dti_option *dti_option_find_long(const struct dti_option *options, 
                                               size_t length)
 {
     for (; options && options->kind != DTI_OPTION_END; options++) {
-        if (dti_text_is(name, length, dti_option_name(options)) ||
+        const char *const own = dti_option_name(options);
+        if ((own[0] == name[0] && dti_text_is(name, length, own)) ||
             (options->more && options->more->alias &&
              dti_text_is(name, length, options->more->alias)))
             return options;
