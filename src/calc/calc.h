@@ -25,10 +25,13 @@ enum dti_calc_op {
 
 /* A row of calc_operations.def, for help and completion. */
 struct dti_calc_op_row {
-    const char *name, *help;
-    const char *body; /* definition of a composite, else NULL */
-    unsigned least, most;
+    char name[12];
+    unsigned char least, most;
+    uint16_t texts; /* see the functions below */
 };
+const char *dti_calc_op_help(const struct dti_calc_op_row *row);
+/* The definition of a composite, else "". */
+const char *dti_calc_op_body(const struct dti_calc_op_row *row);
 const struct dti_calc_op_row *dti_calc_op_get(enum dti_calc_op op);
 /* Looks up an operation by name; false if there is none. */
 bool dti_calc_op_find(const char *name, size_t length, enum dti_calc_op *ret);

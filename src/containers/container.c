@@ -173,8 +173,8 @@ enum dti_status dti_container_verify(struct dti_container *container,
 #define ANYWHERE SIZE_MAX
 static const struct foreign_row {
     size_t at;
-    const char *magic; /* must not contain NUL; "": any */
-    const char *ending;
+    char magic[24]; /* must not contain NUL; "": any */
+    char ending[12];
     struct dti_foreign foreign;
 } magics[] = {
 #define FOREIGN(position, bytes, end, what, advice) \

@@ -85,8 +85,8 @@ enum {
     DTI_HEAD_SIZE = 4096, /* bytes that are examined */
 };
 struct dti_foreign {
-    const char *is;     /* "is a Python pickle, which could run code and is never read" */
-    const char *remedy; /* after a semicolon */
+    char is[88];      /* "is a Python pickle, which could run code and is never read" */
+    char remedy[120]; /* after a semicolon */
 };
 /* DTI_CONTAINER_COUNT: not a supported container; *ret_foreign is then NULL or says what the file
  * is. */

@@ -20,7 +20,7 @@ enum dti_status dti_fail_unknown(const struct dti_stack_rule *rule, const struct
     (void)dti_spell_stored(text, src, code, &value);
     dti_fail(reterr, DTI_NOT_REPRESENTABLE, "element %llu, %s: what %s stores in %s is unknown%s%s",
              (unsigned long long)index, text, dti_stack_name(rule->stack), dst->name,
-             rule->why_unknown ? "; " : "", rule->why_unknown ? rule->why_unknown : "");
+             dti_stack_why_unknown(rule)[0] != '\0' ? "; " : "", dti_stack_why_unknown(rule));
     dti_error_argument(reterr, text, strlen(text));
     return DTI_NOT_REPRESENTABLE;
 }

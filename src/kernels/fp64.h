@@ -27,6 +27,16 @@ static inline double dti_fp64_from_bits(uint64_t bits)
     return value;
 }
 
+/* The least fp32 number that is greater than a finite one; nextafterf() would need libm. */
+static inline float dti_fp32_above(float number)
+{
+    uint32_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    bits = number > 0 ? bits + 1 : number < 0 ? bits - 1 : 1;
+    memcpy(&number, &bits, sizeof bits);
+    return number;
+}
+
 /* The value rounded to nearest even. */
 static inline double dti_fp64_from_value(const struct dti_value *value)
 {

@@ -161,6 +161,7 @@ void dti_streaming_times(double seconds[DTI_STREAMING_COUNT], uint64_t nanosecon
 {
     enum { SRC = 4 * ELEMENTS, DST = 2 * ELEMENTS, ALL = SRC + MARGIN + DST };
     const struct dti_copy *const copy = traffic();
+    dti_copy_fn *const run = copy ? dti_copy_run(copy) : NULL;
     const uint64_t start = dti_clock_now();
     void *mapping;
     unsigned char *const src = copy ? map(ALL, &mapping) : NULL;
@@ -177,7 +178,7 @@ void dti_streaming_times(double seconds[DTI_STREAMING_COUNT], uint64_t nanosecon
                 flush(src + at);
             settle();
             const uint64_t begin = dti_clock_now();
-            copy->run(src + SRC + MARGIN, src, ELEMENTS, &dti_streamings[i]);
+            run(src + SRC + MARGIN, src, ELEMENTS, &dti_streamings[i]);
             dti_stores_order();
             const double taken = (double)(dti_clock_now() - begin) * 1e-9;
             if (round == 1 || (round > 1 && taken < seconds[i]))

@@ -14,8 +14,8 @@ static enum dti_status unknown(const char *command, const struct dti_option *opt
     struct dti_nearest nearest;
     dti_nearest_init(&nearest, name, strlen(name));
     for (; options->kind != DTI_OPTION_END; options++) {
-        if (!options->elsewhere)
-            dti_nearest_offer(&nearest, options->long_name);
+        if (!dti_option_more(options)->elsewhere)
+            dti_nearest_offer(&nearest, dti_option_name(options));
     }
     (void)dti_fail_word(reterr, DTI_UNKNOWN_OPTION, name, strlen(name), "%s has no setting %s",
                         command, DTI_QUOTED(name, strlen(name)));
@@ -32,17 +32,18 @@ static enum dti_status store(const char *command, const struct dti_option *optio
     const struct dti_option *const option = dti_option_find_long(options, name, strlen(name));
     if (!option)
         return unknown(command, options, name, reterr);
-    if (option->elsewhere)
+    if (dti_option_more(option)->elsewhere)
         return dti_fail_word(reterr, DTI_UNKNOWN_OPTION, name, strlen(name),
-                             "%s is not a setting: %s", option->long_name, option->elsewhere);
+                             "%s is not a setting: %s", dti_option_name(option),
+                             dti_option_more(option)->elsewhere);
     if (option->kind != DTI_OPTION_FLAG)
-        return value ? dti_option_store(option, args, option->long_name, value, reterr)
+        return value ? dti_option_store(option, args, dti_option_name(option), value, reterr)
                      : dti_fail_word(reterr, DTI_USAGE, name, strlen(name), "%s needs a value",
-                                     option->long_name);
+                                     dti_option_name(option));
     if (value && value[0] != '\0')
         return dti_fail_word(reterr, DTI_USAGE, value, strlen(value), "%s takes no value",
-                             option->long_name);
-    return dti_option_store(option, args, option->long_name, NULL, reterr);
+                             dti_option_name(option));
+    return dti_option_store(option, args, dti_option_name(option), NULL, reterr);
 }
 
 enum dti_status dti_settings_store(const char *command, const struct dti_option *options,

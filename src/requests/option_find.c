@@ -11,8 +11,10 @@ const struct dti_option *dti_option_find_long(const struct dti_option *options, 
                                               size_t length)
 {
     for (; options && options->kind != DTI_OPTION_END; options++) {
-        if (dti_text_is(name, length, options->long_name) ||
-            (options->alias && dti_text_is(name, length, options->alias)))
+        const char *const own = dti_option_name(options);
+        if ((own[0] == name[0] && dti_text_is(name, length, own)) ||
+            (options->more && options->more->alias &&
+             dti_text_is(name, length, options->more->alias)))
             return options;
     }
     return NULL;
@@ -34,7 +36,7 @@ const char *dti_option_given(const struct dti_option *options, const void *args,
     for (size_t length; (length = strcspn(names, " ")) > 0;) {
         const struct dti_option *const option = dti_option_find_long(options, names, length);
         if (is_given(option, args))
-            return option->long_name;
+            return dti_option_name(option);
         names += length + (names[length] == ' ');
     }
     return NULL;

@@ -31,7 +31,7 @@ const char *dti_choice_name(const struct dti_choice *table, int value);
 /* Input. */
 #define DTI_ROW_INPUT(args, field, what, other)                                               \
     OPT_FILE(0, "input", args, field, "FILE", what ", if its name could be taken for " other, \
-             .elsewhere = "the input is a parameter")
+             DTI_MORE(.elsewhere = "the input is a parameter"))
 #define DTI_ROW_FROM(args, field)                                                        \
     OPT_DTYPE(0, "from", args, field, "DTYPE", "the file holds raw codes of this dtype", \
               .matters = true)
@@ -64,7 +64,7 @@ const char *dti_choice_name(const struct dti_choice *table, int value);
 /* Output. */
 #define DTI_ROW_OUTPUT(args, field, help)                               \
     OPT_FILE('o', "output", args, field, "FILE", help, .matters = true, \
-             .elsewhere = "the output is a parameter")
+             DTI_MORE(.elsewhere = "the output is a parameter"))
 #define DTI_ROW_AS(args, field, forms, what)                       \
     OPT_CHOICE(0, "as", args, field, field##_given, "FORM", forms, \
                what "; by default from --output's name, else the input's")
@@ -116,12 +116,12 @@ const char *dti_choice_name(const struct dti_choice *table, int value);
     OPT_CHOICE(0, "like", args, field, field##_given, "STACK", stacks, __VA_ARGS__)
 #define DTI_ROW_THREADS(args, field, what)                                                   \
     OPT_TEXT(0, "threads", args, field, "N", what ", or all: one on each CPU (the default)", \
-             .elsewhere = "the context has it")
+             DTI_MORE(.elsewhere = "the context has it"))
 #define DTI_ROW_MAX_MEMORY(args, field, of, more)  \
     OPT_TEXT(0, "max-memory", args, field, "SIZE", \
              of "memory limit for the buffers of all threads, as in 64MiB" more)
 #define DTI_ROW_PROGRESS(args, field, help)                                                  \
     OPT_CHOICE(0, "progress", args, field, field##_given, "WHEN", dti_choice_progress, help, \
-               .elsewhere = "the context's `interrupted` is called during the work")
+               DTI_MORE(.elsewhere = "the context's `interrupted` is called during the work"))
 
 #endif

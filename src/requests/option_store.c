@@ -82,9 +82,10 @@ static enum dti_status not_a_choice(const struct dti_option *option, const char 
                                     const char *value, size_t length, struct dti_error *reterr)
 {
     char list[DTI_CHOICES_SIZE];
-    if (option->of_models && dti_text_ends(value, length, ".gguf"))
+    const char *const of_models = dti_option_more(option)->of_models;
+    if (of_models && dti_text_ends(value, length, ".gguf"))
         return dti_fail_word(reterr, DTI_USAGE, value, length,
-                             "%s takes the name of a stack; use --%s %s", shown, option->of_models,
+                             "%s takes the name of a stack; use --%s %s", shown, of_models,
                              DTI_QUOTED(value, length));
     dti_fail_word(reterr, DTI_USAGE, value, length, "%s takes %s of %s; got %s", shown,
                   option->kind == DTI_OPTION_SET ? "some" : "one",

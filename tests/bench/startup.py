@@ -45,13 +45,13 @@ def main():
     for words in (["cast", "70000", "bf16"], ["cast", "-q", "70000", "bf16"],
                   ["cast", "70000", "bf16", "--json"], ["finfo", "bf16"], ["--help"]):
         ours, theirs = paired_seconds([program] + words, [TRUE])
-        report("dtinfo " + " ".join(words), "%.3f" % (ours * 1e3), "ms", "1.6 x /bin/true",
-               ours <= 1.6 * theirs)
+        report("dtinfo " + " ".join(words), "%.3f" % (ours * 1e3), "ms", "1.4 x /bin/true",
+               ours <= 1.4 * theirs)
         print("    /bin/true %.3f ms, ratio %.2f" % (theirs * 1e3, ours / theirs))
     for words in (["cast", "70000", "bf16"], ["cast", "0.1", "all"], ["cast", "70000", "bf16", "--json"],
                   ["list"], ["finfo"]):
         peak = peak_kib([program] + words)
-        report("peak memory of " + " ".join(words), "%d" % peak, "KiB", "< 3584 KiB", peak < 3584)
+        report("peak memory of " + " ".join(words), "%d" % peak, "KiB", "< 3072 KiB", peak < 3072)
     print("    /bin/true %d KiB" % peak_kib([TRUE]))
     opened = other_files([program, "cast", "70000", "bf16"])
     if opened is None:

@@ -138,7 +138,7 @@ static void limits_leave_no_way_of_storing_out(void)
     if (!CHECK(table) || !CHECK(dti_level_choose(NULL, &request.level, &error) == DTI_OK))
         return;
     for (size_t i = 0; i < dti_copy_count; i++)
-        has_stream = has_stream || (dti_copies[i].exact && dti_copies[i].stream &&
+        has_stream = has_stream || (dti_copies[i].exact && dti_copy_stream(&dti_copies[i]) &&
                                     dti_level_includes(request.level, dti_copies[i].level));
     for (int cold = 0; cold < 2; cold++) {
         struct dti_bench_memory memory;

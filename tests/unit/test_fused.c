@@ -102,5 +102,20 @@ static void logarithms_are_within_half_a_unit_and_a_bit(void)
 }
 #endif
 
-UNIT_MAIN(fma_rounds_once, fma_of_random_numbers, logarithms_of_powers_of_ten_are_exact,
-          logarithms_are_within_half_a_unit_and_a_bit)
+static void the_number_above_is_that_of_libm(void)
+{
+    size_t wrong = 0;
+    for (uint64_t bits = 0; bits <= UINT32_MAX; bits += bits % 0x800000 < 4 ? 1 : 997) {
+        const uint32_t code = (uint32_t)bits;
+        float number;
+        memcpy(&number, &code, sizeof number);
+        if (!isfinite(number))
+            continue;
+        const float above = dti_fp32_above(number), want = nextafterf(number, INFINITY);
+        wrong += memcmp(&above, &want, sizeof above) != 0;
+    }
+    CHECK(wrong == 0);
+}
+
+UNIT_MAIN(the_number_above_is_that_of_libm, fma_rounds_once, fma_of_random_numbers,
+          logarithms_of_powers_of_ten_are_exact, logarithms_are_within_half_a_unit_and_a_bit)

@@ -31,7 +31,7 @@ struct args {
 static const struct dti_option options[] = {
     OPT_FLAG('e', "exact", struct args, exact, "h"),
     OPT_UINT('d', "digits", struct args, digits, digits_given, 5, 100000, "N", "h"),
-    OPT_TEXT('f', "from", struct args, from, "TEXT", "h", .alias = "of"),
+    OPT_TEXT('f', "from", struct args, from, "TEXT", "h", DTI_MORE(.alias = "of")),
     OPT_DTYPE(0, "via", struct args, via, "DTYPE", "h"),
     OPT_FILE('o', "output", struct args, output, "OUT", "h"),
     OPT_CHOICE('r', "round", struct args, round, round_given, "MODE", rounds, "h"),
@@ -325,7 +325,7 @@ static void knows_which_word_awaits_a_value(void)
         const bool awaits =
             dti_option_awaits_value(options, global_options, cases[i].word, &option);
         CHECK(awaits == (cases[i].awaits != NULL));
-        CHECK_STR(option ? option->long_name : NULL, cases[i].awaits);
+        CHECK_STR(option ? dti_option_name(option) : NULL, cases[i].awaits);
     }
 }
 

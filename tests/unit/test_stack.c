@@ -115,7 +115,7 @@ static void every_rule_names_dtypes_that_exist(void)
 {
     for (size_t i = 0; i < dti_stack_rule_count; i++) {
         char name[DTI_NAME_SIZE];
-        const char *at = dti_stack_rules[i].dtypes;
+        const char *at = dti_stack_dtypes(&dti_stack_rules[i]);
         while (*at) {
             size_t length = strcspn(at, " ");
             struct dti_format format;
@@ -132,7 +132,8 @@ static void every_rule_names_dtypes_that_exist(void)
 static void an_unknown_answer_has_a_reason(void)
 {
     for (size_t i = 0; i < dti_stack_rule_count; i++)
-        CHECK((dti_stack_rules[i].unknown == 0) == (dti_stack_rules[i].why_unknown == NULL));
+        CHECK((dti_stack_rules[i].unknown == 0) ==
+              (dti_stack_why_unknown(&dti_stack_rules[i])[0] == '\0'));
 }
 
 UNIT_MAIN(each_stack_stores_what_was_measured, every_rule_names_dtypes_that_exist,

@@ -139,7 +139,7 @@ static void every_copy_is_one(void)
         for (size_t cut = 0; cut < 130; cut += 26) {
             const size_t n = BYTES - 3 * cut;
             memset(dst, 0xA5, BYTES + SLACK);
-            copy->run(dst + cut, src + 2 * cut / 3, n, copy->stream);
+            dti_copy_run(copy)(dst + cut, src + 2 * cut / 3, n, dti_copy_stream(copy));
             bool ok = CHECK(memcmp(dst + cut, src + 2 * cut / 3, n) == 0);
             for (size_t at = 0; at < cut; at++)
                 ok = ok && dst[at] == 0xA5;

@@ -128,7 +128,9 @@ static void cast_by_rule(const struct dti_cast_operand *operand, struct dti_cast
             dti_stack_cast(target->rule, &target->cast.dst, operand->integer_literal,
                            component_of(operand, i, &zero), &ret->by_rule, &ret->component[i]);
     }
-    ret->note = ret->known ? target->rule->note : target->rule->why_unknown;
+    const char *const note =
+        ret->known ? dti_stack_note(target->rule) : dti_stack_why_unknown(target->rule);
+    ret->note = note[0] != '\0' ? note : NULL;
 }
 
 static void cast_by_policies(const struct dti_cast_operand *operand, bool refuses,

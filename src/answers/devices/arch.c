@@ -169,10 +169,10 @@ struct arch_group {
 
 DTI_WORDS(fact_words, "arithmetic", "matrix", "conversion")
 
-static size_t count_names(const char *const *names)
+static size_t count_names(const char names[DTI_ARCHITECTURE_NAMES][16])
 {
     size_t count = 0;
-    while (names[count])
+    while (names[count][0] != '\0')
         count++;
     return count;
 }

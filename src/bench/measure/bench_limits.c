@@ -38,7 +38,7 @@ static const char *words_of(const struct dti_copy *copy)
         return "string move";
     if (copy->level == DTI_LEVEL_SCALAR)
         return "portable loop";
-    return copy->stream ? copy->stream->words : "vector loop";
+    return dti_copy_stream(copy) ? dti_copy_stream(copy)->words : "vector loop";
 }
 
 /* A read-only kernel returns a word, which is unused. */
@@ -53,10 +53,10 @@ static void moving_pass(void *context, size_t set, size_t member, size_t size)
             dti_bench_memory_at(moving->memory, set, moving->operand + i);
         unsigned char *const dst =
             copy->out > 0 ? dti_bench_memory_at(moving->memory, set, moving->operand + 1) : NULL;
-        copy->run(dst ? (void *)(dst + share.first * copy->out) : (void *)&word,
-                  src + share.first * copy->in, share.count, copy->stream);
+        dti_copy_run(copy)(dst ? (void *)(dst + share.first * copy->out) : (void *)&word,
+                           src + share.first * copy->in, share.count, dti_copy_stream(copy));
     }
-    if (copy->stream)
+    if (dti_copy_stream(copy))
         dti_stores_order();
 }
 
@@ -81,7 +81,7 @@ struct dti_bench_item *dti_frame_add_moving(struct dti_frame *frame, const struc
     if (!item)
         return NULL;
     item->level = copy->level;
-    item->stream = copy->stream;
+    item->stream = dti_copy_stream(copy);
     frame->contexts[at].moving = (struct dti_bench_moving){copy, memory, operand, reads, n};
     return item;
 }

@@ -168,11 +168,11 @@ static double allowed(const struct dti_matrices *matrices, bool on_device)
     return on_device && matrices->result != DTI_FP64 ? 4 * allowed : allowed;
 }
 
-/* int8: wraps modulo 2^32. */
+/* int8: a whole number, wrapped modulo 2^32. */
 static double wrapped(double exact)
 {
-    const double turns = floor((exact + 0x1p31) * 0x1p-32);
-    return exact - turns * 0x1p32;
+    const uint32_t low = (uint32_t)(int64_t)exact;
+    return low < UINT32_C(1) << 31 ? (double)low : (double)low - 0x1p32;
 }
 
 static void judge_element(struct dti_matmul_errors *ret, const struct dti_matrices *matrices,

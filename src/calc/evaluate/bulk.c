@@ -308,7 +308,7 @@ static struct grid grid_of(const struct dti_arith_target *target, double number)
         return (struct grid){.magic = 0, .low = 0, .high = 0};
     return (struct grid){.magic = low * (double)(UINT64_C(1) << dropped_bits(target)) * 1.5,
                          .low = lowest ? 0 : low,
-                         .high = fmin(2 * low, target->over)};
+                         .high = 2 * low < target->over ? 2 * low : target->over};
 }
 
 /* Whether adding a term to a number `from` of the binade gave a correct `sum`. The lower end of

@@ -1,18 +1,46 @@
 /* SPDX-License-Identifier: MIT
  *
  * The names of operations and events. */
+#include <stddef.h>
 #include <string.h>
 
 #include "calc/evaluate/evaluate.h"
 #include "util/text/ascii.h"
+#include "util/text/row_texts.h"
 
-static const struct dti_calc_op_row rows[] = {
-#define OPERATION(id, name, kind, least, most, help) {name, help, NULL, least, most},
-#define COMPOSITE(id, name, arguments, body, help)   {name, help, body, arguments, arguments},
+/* Help, and the body of a composite. */
+static const struct op_texts {
+#define OPERATION(id, name, kind, least, most, help) char DTI_ROW_TEXT[sizeof(help "\0")];
+#define COMPOSITE(id, name, arguments, body, help)   char DTI_ROW_TEXT[sizeof(help "\0" body)];
+#include "calc/calc_operations.def"
+#undef OPERATION
+#undef COMPOSITE
+} texts = {
+#define OPERATION(id, name, kind, least, most, help) help "\0",
+#define COMPOSITE(id, name, arguments, body, help)   help "\0" body,
 #include "calc/calc_operations.def"
 #undef OPERATION
 #undef COMPOSITE
 };
+
+#define TEXTS offsetof(struct op_texts, DTI_ROW_TEXT)
+static const struct dti_calc_op_row rows[] = {
+#define OPERATION(id, name, kind, least, most, help) {name, least, most, TEXTS},
+#define COMPOSITE(id, name, arguments, body, help)   {name, arguments, arguments, TEXTS},
+#include "calc/calc_operations.def"
+#undef OPERATION
+#undef COMPOSITE
+};
+
+const char *dti_calc_op_help(const struct dti_calc_op_row *row)
+{
+    return (const char *)&texts + row->texts;
+}
+
+const char *dti_calc_op_body(const struct dti_calc_op_row *row)
+{
+    return dti_text_after(dti_calc_op_help(row));
+}
 
 enum dti_calc_op_kind dti_calc_op_kind(enum dti_calc_op op)
 {

@@ -6,24 +6,31 @@
 
 #include "util/text/ascii.h"
 #include "util/text/nearest.h"
+#include "util/text/row_texts.h"
 
-enum foreign_sort { SIGN, FUNCTION, NAME, KEYWORD };
-
-static const struct foreign {
-    enum foreign_sort sort;
-    const char *text, *instead; /* text: words separated by blanks */
-} foreign[] = {
-#define FOREIGN_SIGN(text, instead)      {SIGN, text, instead},
-#define FOREIGN_FUNCTION(names, instead) {FUNCTION, names, instead},
-#define FOREIGN_NAME(names, instead)     {NAME, names, instead},
-#define FOREIGN_KEYWORD(names, instead)  {KEYWORD, names, instead},
+#define SIGN     "s"
+#define FUNCTION "f"
+#define NAME     "n"
+#define KEYWORD  "k"
+/* One of these; words separated by blanks; what to do. */
+static const struct foreign_texts {
+#define FOREIGN(sort, words, instead)    char DTI_ROW_TEXT[sizeof(sort words "\0" instead)];
+#define FOREIGN_SIGN(text, instead)      FOREIGN(SIGN, text, instead)
+#define FOREIGN_FUNCTION(names, instead) FOREIGN(FUNCTION, names, instead)
+#define FOREIGN_NAME(names, instead)     FOREIGN(NAME, names, instead)
+#define FOREIGN_KEYWORD(names, instead)  FOREIGN(KEYWORD, names, instead)
 #include "calc/parse/foreign_words.def"
+#undef FOREIGN
+} foreign = {
+#define FOREIGN(sort, words, instead) sort words "\0" instead,
+#include "calc/parse/foreign_words.def"
+#undef FOREIGN
 #undef FOREIGN_SIGN
 #undef FOREIGN_FUNCTION
 #undef FOREIGN_NAME
 #undef FOREIGN_KEYWORD
 };
-enum { FOREIGN_COUNT = sizeof foreign / sizeof *foreign };
+static const char *const foreign_end = (const char *)(&foreign + 1);
 
 static const char dtype_last[] = "the dtype follows the expression";
 
@@ -34,23 +41,25 @@ static bool is_name_part(char c)
 
 const char *dti_foreign_sign(const char *at, size_t left, size_t *ret_length)
 {
-    for (size_t i = 0; i < FOREIGN_COUNT; i++) {
-        const size_t length = strlen(foreign[i].text);
-        if (foreign[i].sort == SIGN && length <= left && memcmp(at, foreign[i].text, length) == 0) {
+    for (const char *row = (const char *)&foreign; row < foreign_end;
+         row = dti_text_after(dti_text_after(row))) {
+        const size_t length = strlen(row + 1);
+        if (row[0] == SIGN[0] && length <= left && memcmp(at, row + 1, length) == 0) {
             *ret_length = length;
-            return foreign[i].instead;
+            return dti_text_after(row);
         }
     }
     return NULL;
 }
 
-static const char *foreign_word(enum foreign_sort sort, const char *name, size_t length)
+static const char *foreign_word(const char *sort, const char *name, size_t length)
 {
-    for (size_t i = 0; i < FOREIGN_COUNT; i++) {
-        const char *list = foreign[i].sort == sort ? foreign[i].text : "";
+    for (const char *row = (const char *)&foreign; row < foreign_end;
+         row = dti_text_after(dti_text_after(row))) {
+        const char *list = row[0] == sort[0] ? row + 1 : "";
         for (size_t word; (word = strcspn(list, " ")) > 0; list += word + (list[word] == ' ')) {
             if (word == length && dti_ascii_equal_start(list, name, length))
-                return foreign[i].instead;
+                return dti_text_after(row);
         }
     }
     return NULL;
@@ -136,7 +145,7 @@ enum dti_status dti_builder_wrong_count(struct dti_builder *b, const struct dti_
 {
     char wanted[48], instead[96] = "", call[24];
     (void)snprintf(call, sizeof call, "%s(", row->name);
-    const char *const usage = strstr(row->help, call);
+    const char *const usage = strstr(dti_calc_op_help(row), call);
     if (row->least == row->most)
         (void)snprintf(wanted, sizeof wanted, "%u argument%s", row->least,
                        row->least == 1 ? "" : "s");

@@ -31,7 +31,7 @@ static enum dti_status init(struct dti_builder *b, const char *text, size_t leng
                         DTI_CALC_TEXT_MAX);
     size_t size = length + 1;
     for (enum dti_calc_op op = 0; op < DTI_CALC_OP_COUNT; op++)
-        size += dti_calc_op_get(op)->body ? strlen(dti_calc_op_get(op)->body) : 0;
+        size += strlen(dti_calc_op_body(dti_calc_op_get(op)));
     b->tree = dti_calloc(1, sizeof *b->tree);
     char *const source = b->tree ? dti_malloc(size) : NULL;
     if (!source)
@@ -42,12 +42,10 @@ static enum dti_status init(struct dti_builder *b, const char *text, size_t leng
         memcpy(source, text, length);
     size_t at = length;
     for (enum dti_calc_op op = 0; op < DTI_CALC_OP_COUNT; op++) {
-        const char *const body = dti_calc_op_get(op)->body;
+        const char *const body = dti_calc_op_body(dti_calc_op_get(op));
         b->bodies[op] = at;
-        if (body) {
-            memcpy(source + at, body, strlen(body));
-            at += strlen(body);
-        }
+        memcpy(source + at, body, strlen(body));
+        at += strlen(body);
     }
     source[at] = '\0';
     b->reader = (struct dti_reader){.source = source, .end = length};
@@ -224,10 +222,11 @@ static enum dti_status expand(struct dti_builder *b, enum dti_calc_op op, size_t
     if (status != DTI_OK)
         return status;
     b->name_base = name_count;
-    b->reader = (struct dti_reader){.source = tree->source,
-                                    .at = b->bodies[op],
-                                    .start = b->bodies[op],
-                                    .end = b->bodies[op] + strlen(dti_calc_op_get(op)->body)};
+    b->reader =
+        (struct dti_reader){.source = tree->source,
+                            .at = b->bodies[op],
+                            .start = b->bodies[op],
+                            .end = b->bodies[op] + strlen(dti_calc_op_body(dti_calc_op_get(op)))};
     if ((status = parse_body(b, &node)) != DTI_OK ||
         (status = add_node(b, DTI_NODE_CAST, op, &node, 1, start, end, &node)) != DTI_OK)
         return status;
@@ -261,7 +260,7 @@ static enum dti_status parse_call(struct dti_builder *b, size_t start, size_t le
     b->depth--;
     if (count < row->least || count > row->most)
         return dti_builder_wrong_count(b, row, count);
-    if (row->body)
+    if (dti_calc_op_body(row)[0] != '\0')
         return expand(b, op, count, start, b->reader.last_end, ret);
     b->pending_count -= count;
     return add_node(b, DTI_NODE_CALL, op, b->pending + b->pending_count, count, start,

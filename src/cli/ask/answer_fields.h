@@ -8,9 +8,10 @@
 
 #include "cli/shell/command.h"
 
-#define DTI_ROW_FIELD(args, field, list)          \
-    OPT_TEXT(0, "field", args, field, "NAME,...", \
-             "print only these members of the JSON answer, one line per dtype", .records = list)
+#define DTI_ROW_FIELD(args, field, list)                                        \
+    OPT_TEXT(0, "field", args, field, "NAME,...",                               \
+             "print only these members of the JSON answer, one line per dtype", \
+             DTI_MORE(.records = list))
 
 /* The fields to print: those of --field; with -q those named by the last operand, if there are
  * several operands and it is not a dtype (it is then removed from *count), else `bare`; NULL for

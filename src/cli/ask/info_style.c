@@ -28,7 +28,7 @@ static const struct dti_choice styles[] = {
 const struct dti_option dti_info_options[] = {
     DTI_ROW_ALL(struct dti_info_args, all), /* must be first: only finfo has it */
     OPT_CHOICE(0, "like", struct dti_info_args, style, style_given, "STACK", styles,
-               "print what this library prints", .alias = "style"),
+               "print what this library prints", DTI_MORE(.alias = "style")),
     DTI_ROW_FIELD(struct dti_info_args, field, "results"),
     OPT_END,
 };

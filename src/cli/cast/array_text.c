@@ -275,7 +275,7 @@ static enum dti_status store_operand(struct text_tile *tile, const char *text, s
                              &operand.value[0], &route, ret))
         status = dti_fail(reterr, DTI_NOT_REPRESENTABLE, "the result of %s for %s is unknown: %s",
                           dti_stack_name(request->rule->stack), DTI_QUOTED(text, length),
-                          request->rule->why_unknown);
+                          dti_stack_why_unknown(request->rule));
     ret->input = operand.value[0];
     tile->integers[tile->count] = operand.integer_literal;
     dti_cast_operand_free(&operand);

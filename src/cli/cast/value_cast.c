@@ -28,7 +28,7 @@ static enum dti_status unknown_error(const struct dti_cast_target *target,
 {
     return dti_fail(reterr, DTI_NOT_REPRESENTABLE, "the result of %s for %s in %s is unknown: %s",
                     dti_stack_name(target->rule->stack), DTI_QUOTED(operand->text, operand->length),
-                    target->dtype.name, target->rule->why_unknown);
+                    target->dtype.name, dti_stack_why_unknown(target->rule));
 }
 
 /* Cross-checks a component of a target. */

@@ -202,7 +202,7 @@ static void offer_architectures(const struct completion *c)
         word[length] = '\0';
         if (i == 0 || strcmp(it->generation, it[-1].generation) != 0)
             (void)offer(c, "", word, dti_architecture_groups[it->group].name);
-        for (size_t k = 0; it->names[k]; k++) {
+        for (size_t k = 0; it->names[k][0] != '\0'; k++) {
             if (!strchr(it->names[k], ' ') && strcmp(it->names[k], word) != 0)
                 (void)offer(c, "", it->names[k], it->name);
         }
@@ -212,7 +212,7 @@ static void offer_architectures(const struct completion *c)
 static void offer_options(const struct completion *c, const struct dti_option *options)
 {
     for (; options && options->kind != DTI_OPTION_END; options++)
-        (void)offer(c, "--", options->long_name, options->help);
+        (void)offer(c, "--", dti_option_name(options), dti_option_help(options));
 }
 
 static void offer_members(const struct completion *c, dti_object_rows *rows)
@@ -258,18 +258,20 @@ static void offer_values(struct completion *c, const struct dti_option *option,
     case DTI_OPTION_UINT:
     case DTI_OPTION_LIST:
         break;
-    case DTI_OPTION_TEXT:
-        if (option->records) {
+    case DTI_OPTION_TEXT: {
+        const char *const records = dti_option_more(option)->records;
+        if (records) {
             keep_list(c);
-            offer_records(c, option->records, state->command->schema);
+            offer_records(c, records, state->command->schema);
             for (size_t i = 0; state->command->other_schemas[i]; i++)
-                offer_records(c, option->records, state->command->other_schemas[i]);
+                offer_records(c, records, state->command->other_schemas[i]);
         }
-        if (option->offers) {
+        if (option->choices) {
             keep_list(c);
-            offer_choices(c, option->offers);
+            offer_choices(c, option->choices);
         }
         break;
+    }
     case DTI_OPTION_GLOB: {
         const size_t known =
             state->operands < OPERANDS_KEPT ? (size_t)state->operands : OPERANDS_KEPT;

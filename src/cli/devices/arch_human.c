@@ -139,7 +139,7 @@ static enum dti_status put_detail(const struct dti_arch_answer *answer,
     dti_line_put(&line, DTI_STYLE_BOLD, architecture->name);
     dti_line_print(&line, DTI_STYLE_PLAIN, "   %s",
                    dti_architecture_groups[architecture->group].name);
-    for (size_t i = 0; architecture->names[i]; i++)
+    for (size_t i = 0; architecture->names[i][0] != '\0'; i++)
         dti_line_print(&line, DTI_STYLE_DIM, "%s%s", i == 0 ? "; also " : ", ",
                        architecture->names[i]);
     dti_line_end(&line);

@@ -28,8 +28,8 @@ static const struct dti_choice colours[] = {
 const struct dti_option dti_global_options[] = {
     OPT_FLAG(0, "json", struct dti_globals, json, "print one JSON document"),
     OPT_FLAG(0, "jsonl", struct dti_globals, jsonl, "print one JSON document per record"),
-    DTI_OPTION(CHOICE, 0, "color", "WHEN", struct dti_globals, colour, int,
-               .given_offset = DTI_NO_GIVEN, .choices = colours, .help = "when to use colour"),
+    DTI_OPTION(CHOICE, 0, "color", "WHEN", struct dti_globals, colour, int, DTI_NO_GIVEN,
+               .choices = colours, "when to use colour"),
     OPT_UINT(0, "width", struct dti_globals, width, width_given, 0, WIDEST, "COLS",
              "fit output to COLS columns; 0: no limit"),
     OPT_FLAG(0, "wide", struct dti_globals, wide,

@@ -169,8 +169,9 @@ static void put_lines(struct page *page, const char *text, size_t lines)
 static void spell_option(char text[96], const struct dti_option *option)
 {
     const char short_form[] = {'-', option->short_name, ',', ' ', '\0'};
+    const char *const metavar = dti_option_metavar(option);
     snprintf(text, 96, "  %s--%s%s%s", option->short_name != '\0' ? short_form : "    ",
-             option->long_name, option->metavar ? " " : "", option->metavar ? option->metavar : "");
+             dti_option_name(option), metavar[0] != '\0' ? " " : "", metavar);
 }
 
 /* The column where the explanations of a list begin. */
@@ -216,7 +217,7 @@ static void put_option(struct page *page, const struct dti_option *option, size_
     if (strlen(text) + 2 > column)
         dti_line_end(&page->line);
     indent_to(page, column);
-    put_words(page, column, option->help);
+    put_words(page, column, dti_option_help(option));
     if (option->kind == DTI_OPTION_UINT && option->maximum < UINT64_MAX)
         dti_line_print(&page->line, DTI_STYLE_PLAIN, " (%llu to %llu)",
                        (unsigned long long)option->minimum, (unsigned long long)option->maximum);
@@ -227,13 +228,14 @@ static void put_options(struct page *page, const struct dti_option *options)
 {
     const size_t column = option_column(options);
     for (; options->kind != DTI_OPTION_END; options++) {
-        if (options->group) {
+        const char *const group = dti_option_more(options)->group;
+        if (group) {
             dti_line_end(&page->line);
-            dti_line_print(&page->line, DTI_STYLE_BOLD, "  %s\n", options->group);
+            dti_line_print(&page->line, DTI_STYLE_BOLD, "  %s\n", group);
         }
         put_option(page, options, column);
-        if (options->choices)
-            put_choices(page, options->choices, column);
+        if (dti_option_choices(options))
+            put_choices(page, dti_option_choices(options), column);
     }
 }
 

@@ -8,19 +8,26 @@
 
 #include "calc/calc.h"
 #include "util/text/ascii.h"
+#include "util/text/row_texts.h"
 
-static const struct {
-    const char *words, *where, *use; /* where: an option that the command must have, or "" */
-} options_hinted[] = {
-#define OPTION_WORDS(list, option, what) {.words = list, .where = option, .use = what},
+/* Words, an option that the command must have or "", what to use. */
+static const struct option_texts {
+#define OPTION_WORDS(list, option, what) char DTI_ROW_TEXT[sizeof(list "\0" option "\0" what)];
+#include "cli/shell/hints.def"
+#undef OPTION_WORDS
+} options_hinted = {
+#define OPTION_WORDS(list, option, what) list "\0" option "\0" what,
 #include "cli/shell/hints.def"
 #undef OPTION_WORDS
 };
 
-static const struct {
-    const char *words, *use;
-} commands_hinted[] = {
-#define COMMAND_WORDS(list, command) {.words = list, .use = command},
+/* Words, what to use. */
+static const struct command_texts {
+#define COMMAND_WORDS(list, command) char DTI_ROW_TEXT[sizeof(list "\0" command)];
+#include "cli/shell/hints.def"
+#undef COMMAND_WORDS
+} commands_hinted = {
+#define COMMAND_WORDS(list, command) list "\0" command,
 #include "cli/shell/hints.def"
 #undef COMMAND_WORDS
 };
@@ -38,21 +45,27 @@ static bool is_among(const char *list, const char *name, size_t length)
 const char *dti_hint_option(const struct dti_option *options, const struct dti_option *globals,
                             const char *name, size_t length)
 {
-    for (size_t i = 0; i < sizeof options_hinted / sizeof *options_hinted; i++) {
-        const char *const where = options_hinted[i].where;
-        if (is_among(options_hinted[i].words, name, length) &&
+    const char *const end = (const char *)(&options_hinted + 1);
+    for (const char *words = (const char *)&options_hinted, *use; words < end;
+         words = dti_text_after(use)) {
+        const char *const where = dti_text_after(words);
+        use = dti_text_after(where);
+        if (is_among(words, name, length) &&
             (where[0] == '\0' || dti_option_find_long(options, where, strlen(where)) ||
              dti_option_find_long(globals, where, strlen(where))))
-            return options_hinted[i].use;
+            return use;
     }
     return NULL;
 }
 
 const char *dti_hint_command(const char *name)
 {
-    for (size_t i = 0; i < sizeof commands_hinted / sizeof *commands_hinted; i++) {
-        if (is_among(commands_hinted[i].words, name, strlen(name)))
-            return commands_hinted[i].use;
+    const char *const end = (const char *)(&commands_hinted + 1);
+    for (const char *words = (const char *)&commands_hinted, *use; words < end;
+         words = dti_text_after(use)) {
+        use = dti_text_after(words);
+        if (is_among(words, name, strlen(name)))
+            return use;
     }
     return NULL;
 }

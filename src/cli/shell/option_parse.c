@@ -87,7 +87,7 @@ static enum dti_status unknown_option(const struct parser *parser, const char *s
     const struct dti_option *const lists[] = {parser->options, parser->globals};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         for (const struct dti_option *row = lists[i]; row && row->kind != DTI_OPTION_END; row++)
-            dti_nearest_offer(&nearest, row->long_name);
+            dti_nearest_offer(&nearest, dti_option_name(row));
     }
     dti_fail_word(reterr, DTI_UNKNOWN_OPTION, shown, shown_length, "unknown option %s%s",
                   DTI_QUOTED(shown, shown_length),
@@ -102,8 +102,8 @@ static enum dti_status take_value(struct parser *parser, const struct target *ta
                                   const char *shown, const char *attached, struct dti_error *reterr)
 {
     if (!attached && parser->next == parser->count) {
-        const char *const metavar = target->option->metavar;
-        const struct dti_choice *const choices = target->option->choices;
+        const char *const metavar = dti_option_metavar(target->option);
+        const struct dti_choice *const choices = dti_option_choices(target->option);
         char list[DTI_CHOICES_SIZE];
         return dti_fail_word(reterr, DTI_USAGE, shown, strlen(shown), "%s needs %s %s%s%s", shown,
                              strchr("AEIOU", metavar[0]) ? "an" : "a", metavar,
@@ -119,7 +119,7 @@ static enum dti_status take_value(struct parser *parser, const struct target *ta
 /* The parser stops at the help flag: the remaining words need not be valid. */
 static bool is_help(const struct dti_option *option)
 {
-    return strcmp(option->long_name, "help") == 0;
+    return strcmp(dti_option_name(option), "help") == 0;
 }
 
 static enum dti_status parse_long(struct parser *parser, const char *word, enum dti_help *ret_help,
@@ -133,7 +133,7 @@ static enum dti_status parse_long(struct parser *parser, const char *word, enum 
         return unknown_option(parser, word, length + 2, name, length, reterr);
 
     char shown[64];
-    snprintf(shown, sizeof shown, "--%s", target.option->long_name);
+    snprintf(shown, sizeof shown, "--%s", dti_option_name(target.option));
     if (target.option->kind != DTI_OPTION_FLAG)
         return take_value(parser, &target, shown, attached, reterr);
     if (attached)

@@ -14,7 +14,7 @@
 #include "util/text/utf8.h"
 
 static const struct {
-    const char *word, *name;
+    char word[8], name[8];
     unsigned bytes;
     enum dti_dtype dtype; /* of numbers */
 } types[DTI_GGUF_VALUES] = {
@@ -67,7 +67,7 @@ bool dti_gguf_value_named(const char *word, size_t length, struct dti_gguf_typed
 bool dti_gguf_key_type(const char *key, size_t length, struct dti_gguf_typed *ret)
 {
     static const struct {
-        const char *pattern;
+        char pattern[40];
         struct dti_gguf_typed typed;
     } keys[] = {
 #define GGUF_KEY(glob, type, of) {glob, {DTI_GGUF_##type, DTI_GGUF_##of}},

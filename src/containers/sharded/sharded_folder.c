@@ -95,7 +95,7 @@ static bool look(struct dti_opening *opening, struct folder_names *names)
 static const struct dti_foreign *foreign_folder(const char *folder)
 {
     static const struct {
-        const char *member;
+        char member[24];
         struct dti_foreign foreign;
     } rows[] = {
 #define FOREIGN_FOLDER(name, what, advice) {name, {.is = what, .remedy = advice}},

@@ -4,12 +4,15 @@
  * it; anything else is a quirk, and each quirk is one case below. */
 #include "core/code/stack.h"
 
+#include <stddef.h>
 #include <string.h>
+
+#include "util/text/row_texts.h"
 
 enum { LIBRARY = false, HARDWARE = true };
 
 static const struct {
-    const char *name, *title, *version;
+    char name[16], title[40], version[12];
     bool hardware;
 } stacks[DTI_STACK_COUNT] = {
 #define STACK(id, kind, nm, ti, ve) \
@@ -27,21 +30,45 @@ enum {
     ON_RANGE = DTI_STACK_UNKNOWN_RANGE,
 };
 
+static const struct rule_texts {
+#define RULE(st, names, ro, rd, ov, qu, un, no, wh) \
+    char DTI_ROW_TEXT[sizeof(names "\0" no "\0" wh)];
+#include "core/code/stacks.def"
+#undef RULE
+} texts = {
+#define RULE(st, names, ro, rd, ov, qu, un, no, wh) names "\0" no "\0" wh,
+#include "core/code/stacks.def"
+#undef RULE
+};
+
 const struct dti_stack_rule dti_stack_rules[] = {
 #define RULE(st, names, ro, rd, ov, qu, un, no, wh) \
     {.stack = DTI_STACK_##st,                       \
-     .dtypes = names,                               \
      .route = DTI_STACK_ROUTE_##ro,                 \
      .round = DTI_ROUND_##rd,                       \
      .overflow = DTI_OVERFLOW_##ov,                 \
      .quirk = DTI_STACK_QUIRK_##qu,                 \
      .unknown = un,                                 \
-     .note = no,                                    \
-     .why_unknown = wh},
+     .texts = offsetof(struct rule_texts, DTI_ROW_TEXT)},
 #include "core/code/stacks.def"
 #undef RULE
 };
 const size_t dti_stack_rule_count = sizeof dti_stack_rules / sizeof dti_stack_rules[0];
+
+const char *dti_stack_dtypes(const struct dti_stack_rule *rule)
+{
+    return (const char *)&texts + rule->texts;
+}
+
+const char *dti_stack_note(const struct dti_stack_rule *rule)
+{
+    return dti_text_after(dti_stack_dtypes(rule));
+}
+
+const char *dti_stack_why_unknown(const struct dti_stack_rule *rule)
+{
+    return dti_text_after(dti_stack_note(rule));
+}
 
 const char *dti_stack_name(enum dti_stack stack)
 {
@@ -104,7 +131,7 @@ const struct dti_stack_rule *dti_stack_find(enum dti_stack stack, const struct d
 {
     for (size_t i = 0; i < dti_stack_rule_count; i++) {
         const struct dti_stack_rule *rule = &dti_stack_rules[i];
-        if (rule->stack == stack && names_contain(rule->dtypes, dst->name))
+        if (rule->stack == stack && names_contain(dti_stack_dtypes(rule), dst->name))
             return rule;
     }
     return NULL;

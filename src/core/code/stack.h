@@ -58,15 +58,17 @@ enum dti_stack_unknown {
 
 struct dti_stack_rule {
     enum dti_stack stack;
-    const char *dtypes; /* canonical names, separated by blanks */
     enum dti_stack_route route;
     enum dti_round round;
     enum dti_overflow overflow;
     enum dti_stack_quirk quirk;
     unsigned unknown;
-    const char *note;        /* remark about the result, or NULL */
-    const char *why_unknown; /* why a result is unknown; NULL if all are known */
+    uint16_t texts; /* see the functions below */
 };
+const char *dti_stack_dtypes(const struct dti_stack_rule *rule); /* names, separated by blanks */
+const char *dti_stack_note(const struct dti_stack_rule *rule);   /* about the result, or "" */
+/* Why a result is unknown; "" if all are known. */
+const char *dti_stack_why_unknown(const struct dti_stack_rule *rule);
 extern const struct dti_stack_rule dti_stack_rules[];
 extern const size_t dti_stack_rule_count;
 

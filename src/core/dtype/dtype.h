@@ -96,8 +96,8 @@ enum dti_system {
 struct dti_dtype_name {
     enum dti_dtype dtype;
     enum dti_system system;
-    const char *name;
-    int number; /* the system's numeric id (ONNX, GGUF), or -1 */
+    char name[20]; /* rows hold their text: a pointer would be relocated at each start */
+    int number;    /* the system's numeric id (ONNX, GGUF), or -1 */
 };
 extern const struct dti_dtype_name dti_dtype_names[];
 extern const size_t dti_dtype_name_count;
@@ -118,8 +118,8 @@ enum dti_block {
     DTI_BLOCK_COUNT
 };
 struct dti_block_format {
-    const char *name, *aliases, *summary; /* aliases: comma-separated */
-    const char *element; /* for human-readable output: a dtype's name, "16-entry table" */
+    char name[12], aliases[28], summary[48]; /* aliases: comma-separated */
+    char element[16]; /* for human-readable output: a dtype's name, "16-entry table" */
     enum dti_block id;
     enum dti_block_family family;
     enum dti_dtype code, scale; /* the dtypes whose encodings the codes and scales use */

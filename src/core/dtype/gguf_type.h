@@ -23,8 +23,8 @@ enum { DTI_GGUF_BLOCK_MAX = 256 }; /* elements of a block */
 
 struct dti_gguf_type {
     unsigned id;
-    const char *name;            /* ggml's name: "Q4_K" */
-    const char *word;            /* our name for blocks: "q4_k"; else NULL */
+    char name[12];               /* ggml's name: "Q4_K" */
+    char word[12];               /* our name for blocks: "q4_k"; else "" */
     unsigned elements, bytes;    /* per block; elements is 1 for dtypes */
     enum dti_dtype dtype;        /* DTI_NONE: a block type */
     enum dti_gguf_blocks blocks; /* DTI_GGUF_BLOCKS_COUNT: a dtype */
@@ -35,8 +35,8 @@ struct dti_gguf_type {
 /* A type of a program that continues ggml (gguf_forks.def): only its name and size are known. */
 struct dti_gguf_fork {
     unsigned id;
-    const char *name;
-    const char *refusal;      /* after a tensor's name: "is IQ4_KS of ik_llama.cpp, which ..." */
+    char name[16];
+    char refusal[124];        /* after a tensor's name: "is IQ4_KS of ik_llama.cpp, which ..." */
     unsigned elements, bytes; /* per block */
     unsigned row_bytes, tensor_bytes; /* before each row, and of the tensor besides its rows */
 };

@@ -40,10 +40,11 @@ def probe(kind, compiler):
 
 
 def cleaned(text):
-    """Removes comments and indentation and sets the version. Exits if the PTX calls external functions."""
+    """Removes comments and blanks and sets the version. Exits if the PTX calls external functions."""
     text = re.sub(r"//[^\n]*", "", text)
     text = re.sub(r'^\s*\.pragma "used_bytes_mask[^\n]*', "", text, flags=re.MULTILINE)  # only a hint
     text = "\n".join(line.strip() for line in text.split("\n") if line.strip()) + "\n"
+    text = re.sub(r"[ \t]+", " ", text).replace(", ", ",")
     text, count = re.subn(r"^\.version .*$", ".version " + VERSION, text, flags=re.MULTILINE)
     if count != 1 or ".target sm_%d" % CAPABILITY not in text:
         sys.exit("make_ptx.py: no version or another target in the PTX")

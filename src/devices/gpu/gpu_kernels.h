@@ -71,7 +71,7 @@ struct dti_gpu_math_args {
 /* A row of gpu_kernels.def. The domain and policies of a fused pair are those of its encoding
  * operation. */
 struct dti_gpu_row {
-    const char *name;              /* entry point in the PTX: "dti_gpu_encode_f32" */
+    char name[44];                 /* entry point in the PTX: "dti_gpu_encode_f32" */
     size_t args_size;              /* of its parameter struct */
     bool cast;                     /* GPU_CAST; the members below are only for these: */
     enum dti_operation op, then;   /* then == DTI_OP_COUNT: one operation */

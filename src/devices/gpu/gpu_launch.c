@@ -50,7 +50,8 @@ static void load_module(void *args)
         if (refused(load, "cuModuleGetFunction",
                     cuda->cuModuleGetFunction(&load->functions[i], load->module,
                                               dti_gpu_rows[i].name))) {
-            snprintf(load->log, sizeof load->log, "%s", dti_gpu_rows[i].name);
+            snprintf(load->log, sizeof load->log, "%.*s", (int)sizeof dti_gpu_rows[i].name,
+                     dti_gpu_rows[i].name);
             (void)cuda->cuModuleUnload(load->module);
             return;
         }

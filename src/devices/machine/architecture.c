@@ -11,12 +11,15 @@
 
 _Static_assert(DTI_INSTRUCTION_COUNT <= 64, "a set of instruction sets has 64 bits");
 
-#define NAMES(...)  ((const char *const[]){__VA_ARGS__, NULL})
+#define NAMES(...)  \
+    {               \
+        __VA_ARGS__ \
+    }
 #define GENERATIONS true
 #define FEATURES    false
 const struct dti_architecture_family dti_architecture_groups[] = {
 #define ARCHITECTURE_GROUP(id, name_, kind, names_) \
-    [DTI_GROUP_##id] = {.name = (name_), .generations = (kind), .names = names_},
+    [DTI_GROUP_##id] = {.name = name_, .generations = (kind), .names = names_},
 #include "devices/machine/architectures.def"
 #undef ARCHITECTURE_GROUP
 };
@@ -25,11 +28,11 @@ const struct dti_architecture_family dti_architecture_groups[] = {
 const struct dti_architecture dti_architectures[] = {
 #define ARCHITECTURE(id, group_, generation_, name_, compute_, sets, source, names_) \
     {.group = DTI_GROUP_##group_,                                                    \
-     .generation = (generation_),                                                    \
-     .name = (name_),                                                                \
+     .generation = generation_,                                                      \
+     .name = name_,                                                                  \
      .compute = (compute_),                                                          \
      .instructions = (sets),                                                         \
-     .consists_of = (source),                                                        \
+     .consists_of = source,                                                          \
      .names = names_},
 #include "devices/machine/architectures.def"
 #undef ARCHITECTURE
@@ -52,7 +55,7 @@ static const struct {
     enum architecture_id first, last;
     enum dti_dtype dtype;
     enum dti_capability capability;
-    const char *source;
+    char source[108];
 } facts[] = {
 #define FACT(first, last, dtype, capability, source) \
     {ARCHITECTURE_##first, ARCHITECTURE_##last, DTI_##dtype, DTI_CAPABLE_##capability, source},
@@ -104,10 +107,10 @@ static bool same(const char *a, const char *b)
     }
 }
 
-static bool one_of(const char *const *names, const char *word)
+static bool one_of(const char names[DTI_ARCHITECTURE_NAMES][16], const char *word)
 {
-    for (; *names; names++) {
-        if (same(*names, word))
+    for (size_t i = 0; names[i][0] != '\0'; i++) {
+        if (same(names[i], word))
             return true;
     }
     return false;
@@ -122,10 +125,10 @@ bool dti_architecture_is(const struct dti_architecture *architecture, const char
            same(group->name, word) || one_of(group->names, word);
 }
 
-static void offer_all(struct dti_nearest *nearest, const char *const *names)
+static void offer_all(struct dti_nearest *nearest, const char names[DTI_ARCHITECTURE_NAMES][16])
 {
-    for (; *names; names++)
-        dti_nearest_offer(nearest, *names);
+    for (size_t i = 0; names[i][0] != '\0'; i++)
+        dti_nearest_offer(nearest, names[i]);
 }
 
 enum dti_status dti_architecture_unknown(const char *word, struct dti_error *reterr)

@@ -15,22 +15,23 @@ enum dti_architecture_group {
     DTI_GROUP_COUNT
 };
 
+enum { DTI_ARCHITECTURE_NAMES = 7 }; /* "" ends the aliases */
 /* A vendor's product line, or an instruction set architecture. */
 struct dti_architecture_family {
-    const char *name;         /* "AMD CDNA" */
-    bool generations;         /* each replaces its predecessors; else processors have a subset */
-    const char *const *names; /* aliases, NULL-terminated */
+    char name[12];    /* "AMD CDNA" */
+    bool generations; /* each replaces its predecessors; else processors have a subset */
+    char names[DTI_ARCHITECTURE_NAMES][16]; /* aliases */
 };
 extern const struct dti_architecture_family dti_architecture_groups[];
 
 struct dti_architecture {
     enum dti_architecture_group group;
-    const char *generation;   /* "Ampere": not unique */
-    const char *name;         /* "Ampere 8.0", unique */
-    unsigned compute;         /* compute capability x 10, or 0 */
-    uint64_t instructions;    /* bit set of 1 << enum dti_instruction */
-    const char *consists_of;  /* the source of that set, "" if the name implies it */
-    const char *const *names; /* aliases such as "a100", NULL-terminated */
+    char generation[16];                    /* "Ampere": not unique */
+    char name[16];                          /* "Ampere 8.0", unique */
+    unsigned compute;                       /* compute capability x 10, or 0 */
+    uint64_t instructions;                  /* bit set of 1 << enum dti_instruction */
+    char consists_of[84];                   /* the source of that set, "" if the name implies it */
+    char names[DTI_ARCHITECTURE_NAMES][16]; /* aliases such as "a100" */
 };
 extern const struct dti_architecture dti_architectures[];
 extern const size_t dti_architecture_count;

@@ -22,7 +22,7 @@ const char *dti_arm_model(uint64_t implementer, uint64_t part)
 {
     static const struct {
         unsigned implementer, part;
-        const char *name;
+        char name[20];
     } rows[] = {
 #define ARM_VENDOR(...)
 #define ARM_PART(vendor, number, what) {vendor, number, what},

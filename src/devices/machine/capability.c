@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 static const struct {
-    const char *name;
+    char name[12];
     char letter;
 } capabilities[] = {
     [DTI_CAPABLE_SOFTWARE] = {"software", '-'},
@@ -19,7 +19,7 @@ static const struct {
     enum dti_instruction instruction;
     enum dti_dtype dtype;
     enum dti_capability capability;
-    const char *source;
+    char source[48];
 } cpu_rows[] = {
 #define CPU_CAPABLE(instruction, dtype, capability, source) \
     {DTI_HAS_##instruction, DTI_##dtype, DTI_CAPABLE_##capability, source},
@@ -33,7 +33,7 @@ static const struct {
     unsigned first, last; /* compute capability x 10 */
     enum dti_dtype dtype;
     enum dti_capability capability;
-    const char *source;
+    char source[48];
 } gpu_rows[] = {
 #define CPU_CAPABLE(...)
 #define GPU_CAPABLE(first, last, dtype, capability, source) \

@@ -11,7 +11,7 @@ enum feature_source { EAX, EBX, ECX, EDX, VERSION, HWCAP, HWCAP2 };
 enum kept { NOTHING, YMM, ZMM, TILES };
 
 static const struct {
-    const char *name, *meaning;
+    char name[16], meaning[48];
     enum dti_isa isa;
     bool main;
     enum feature_source place;
@@ -51,7 +51,7 @@ bool dti_instruction_is_main(enum dti_instruction instruction)
 bool dti_flags_have(const struct dti_buffer *flags, const char *name)
 {
     char word[64];
-    (void)snprintf(word, sizeof word, " %s ", name);
+    (void)snprintf(word, sizeof word, " %.*s ", (int)sizeof word - 3, name);
     return strstr(flags->data, word) != NULL;
 }
 

@@ -31,7 +31,7 @@ enum { BLOCKS = 128 }; /* of four random words, drawn at once */
 DTI_LANE float limit_of(double magnitude)
 {
     const float nearest = (float)magnitude;
-    return (double)nearest < magnitude ? nextafterf(nearest, INFINITY) : nearest;
+    return (double)nearest < magnitude ? dti_fp32_above(nearest) : nearest;
 }
 
 #define ROUNDED(number, counter, magnitude_of, limit)                             \

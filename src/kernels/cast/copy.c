@@ -11,11 +11,10 @@
 #undef COPY
 
 const struct dti_copy dti_copies[] = {
-#define CACHED       NULL
-#define STREAMED(id) &dti_streamings[DTI_STREAMING_##id]
+#define CACHED       DTI_COPY_CACHED
+#define STREAMED(id) DTI_STREAMING_##id
 #define COPY(name_, fn, i, o, same, nt, lv) \
     {.name = #name_,                        \
-     .run = fn,                             \
      .in = (i),                             \
      .out = (o),                            \
      .exact = (same),                       \
@@ -25,6 +24,25 @@ const struct dti_copy dti_copies[] = {
 #undef COPY
 };
 const size_t dti_copy_count = sizeof dti_copies / sizeof dti_copies[0];
+
+enum {
+#define COPY(name, ...) ROW_##name,
+#include "kernels/cast/copies.def"
+#undef COPY
+};
+
+dti_copy_fn *dti_copy_run(const struct dti_copy *copy)
+{
+    switch (copy - dti_copies) {
+#define COPY(name, fn, ...) \
+    case ROW_##name:        \
+        return fn;
+#include "kernels/cast/copies.def"
+#undef COPY
+    default:
+        return NULL;
+    }
+}
 
 void dti_copy_memcpy(void *restrict dst, const void *restrict src, size_t n,
                      const struct dti_streaming *streaming)

@@ -17,17 +17,25 @@
 typedef void dti_copy_fn(void *restrict dst, const void *restrict src, size_t n,
                          const struct dti_streaming *streaming);
 
+enum { DTI_COPY_CACHED = -1 };
 struct dti_copy {
-    const char *name; /* "dti_copy_nt_ahead_avx512" */
-    dti_copy_fn *run;
+    char name[36];    /* "dti_copy_nt_ahead_avx512" */
     unsigned in, out; /* bytes per element; 1 and 1: a plain copy, which also stands for any n to
                        * n */
     bool exact;       /* dst becomes a copy of src: memcpy() and the like; otherwise dst has no
                        * meaningful contents */
-    const struct dti_streaming *stream; /* streaming stores; NULL: cached stores */
+    int stream;       /* enum dti_streaming_id; DTI_COPY_CACHED: cached stores */
     enum dti_level level;
 };
 extern const struct dti_copy dti_copies[];
 extern const size_t dti_copy_count;
+
+/* A row's function, and its way of streaming, or NULL. The rows have no pointers, which would be
+ * relocated at each start. */
+dti_copy_fn *dti_copy_run(const struct dti_copy *copy);
+static inline const struct dti_streaming *dti_copy_stream(const struct dti_copy *copy)
+{
+    return copy->stream == DTI_COPY_CACHED ? NULL : &dti_streamings[copy->stream];
+}
 
 #endif

@@ -24,7 +24,7 @@ const struct dti_option dti_compare_options[] = {
              .matters = true),
     OPT_UINT(0, "top", struct compare_args, top, top_given, 0, UINT64_MAX, "N",
              "show the N tensors that differ most; the default is 10, -v shows all",
-             .matters = true, .elsewhere = "the document has all tensors"),
+             .matters = true, DTI_MORE(.elsewhere = "the document has all tensors")),
     DTI_LOGICAL_OPTIONS(struct compare_args, file),
     DTI_LIKE_OPTION(struct compare_args, file),
     DTI_SOURCE_OPTIONS(struct compare_args, file),

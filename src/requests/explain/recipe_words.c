@@ -26,7 +26,7 @@ void dti_recipe_options(struct dti_option ret[DTI_RECIPE_OPTIONS], const char *c
         const size_t length = strcspn(at, " ");
         *ret = *dti_option_find_long(all, at, length);
         ret->short_name = '\0';
-        ret->alias = NULL;
+        ret->more = NULL;
         at += length + strspn(at + length, " ");
     }
     *ret = (struct dti_option)OPT_END;
@@ -51,7 +51,7 @@ static void put_option(struct dti_buffer *text, const struct dti_option *option,
         memcpy(&word, value, sizeof word);
     }
     dti_buffer_puts(text, " --");
-    dti_buffer_puts(text, option->long_name);
+    dti_buffer_puts(text, dti_option_name(option));
     dti_buffer_puts(text, word ? " " : "");
     dti_buffer_puts(text, word ? word : "");
 }
@@ -65,7 +65,7 @@ static void put_command(struct dti_buffer *text, const char *command, const char
     dti_buffer_puts(text, " ");
     dti_buffer_puts(text, dtype);
     for (const struct dti_option *option = options; option->kind != DTI_OPTION_END; option++) {
-        if (dti_option_given(options, recipe, option->long_name))
+        if (dti_option_given(options, recipe, dti_option_name(option)))
             put_option(text, option, recipe);
     }
 }

@@ -24,7 +24,7 @@ static const struct dti_choice sorts[] = {
 const struct dti_option dti_inspect_options[] = {
     OPT_FLAG(0, "tree", struct inspect_args, tree,
              "fold names at their dots, and numbers in them to '#'", .matters = true,
-             .elsewhere = "the document has the names"),
+             DTI_MORE(.elsewhere = "the document has the names")),
     OPT_CHOICE(0, "sort", struct inspect_args, sort, sort_given, "ORDER", sorts,
                "order of the tensors", .matters = true),
     OPT_FLAG(0, "reverse", struct inspect_args, request.reverse, "reverse the order"),
@@ -50,7 +50,7 @@ const struct dti_option dti_inspect_options[] = {
     OPT_FLAG(0, "digest", struct inspect_args, request.digest,
              "read the files: print only the SHA-256 of each, as sha256sum does", .matters = true),
     OPT_FLAG(0, "metadata", struct inspect_args, metadata, "show all metadata entries in full",
-             .matters = true, .elsewhere = "the document has all of them"),
+             .matters = true, DTI_MORE(.elsewhere = "the document has all of them")),
     DTI_LOGICAL_OPTIONS(struct inspect_args, file),
     DTI_LIKE_OPTION(struct inspect_args, file),
     DTI_SOURCE_OPTIONS(struct inspect_args, file),

@@ -17,7 +17,7 @@ static const char *const others[] = {"input",       "output",  "part",          
 static bool decides(const struct dti_option *option)
 {
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (strcmp(option->long_name, others[i]) == 0)
+        if (strcmp(dti_option_name(option), others[i]) == 0)
             return false;
     }
     return true;
@@ -37,14 +37,14 @@ static void put(struct dti_buffer *text, const struct dti_option *option, const 
     if (option->kind == DTI_OPTION_LIST) {
         const struct dti_option_list *const list = field;
         for (size_t i = 0; i < list->count; i++) {
-            dti_buffer_puts(text, option->long_name);
+            dti_buffer_puts(text, dti_option_name(option));
             dti_buffer_puts(text, "=");
             dti_buffer_puts(text, list->items[i]);
             dti_buffer_puts(text, "\n");
         }
         return;
     }
-    dti_buffer_puts(text, option->long_name);
+    dti_buffer_puts(text, dti_option_name(option));
     dti_buffer_puts(text, "=");
     dti_buffer_puts(text, words);
     dti_buffer_puts(text, "\n");
@@ -63,7 +63,7 @@ bool dti_rewrite_recipe(struct dti_rewrite_job *job)
     dti_buffer_puts(text, job->dtype ? job->dtype : "");
     dti_buffer_puts(text, "\n");
     for (const struct dti_option *option = options; option->kind != DTI_OPTION_END; option++) {
-        if (decides(option) && dti_option_given(options, args, option->long_name))
+        if (decides(option) && dti_option_given(options, args, dti_option_name(option)))
             put(text, option, args);
     }
     return !text->failed;

@@ -3,8 +3,9 @@
  * fp32 -> nf4 and bnb_fp4: blocks of 4-bit codes of a table. Codes are the places of quotients
  * among 15 limits, which a shuffle of bytes orders. Exact quotients, and blocks with numbers that
  * are not finite or whose largest magnitude is subnormal, go to the portable kernel. */
-#include <math.h>
+#include <string.h>
 
+#include "kernels/fp64.h"
 #include "kernels/x86/quant/quant_blocks.h"
 #include "kernels/x86/quant/quant_places.h"
 
@@ -84,7 +85,7 @@ static float nf4_limit(const float *numbers, unsigned place)
 {
     const double middle = ((double)numbers[place] + (double)numbers[place + 1]) / 2;
     const float limit = (float)middle;
-    return (double)limit > middle ? nextafterf(limit, -INFINITY) : limit;
+    return (double)limit > middle ? -dti_fp32_above(-limit) : limit;
 }
 
 /* bnb_fp4's limits are for magnitudes: negative quotients descend from the place just below that
@@ -94,7 +95,7 @@ static float bnb_fp4_limit(unsigned place)
     const uint32_t bits = place == 7 ? 0 : dti_bnb_fp4_limits[place < 7 ? 6 - place : place - 8];
     float limit;
     memcpy(&limit, &bits, sizeof limit);
-    return place <= 7 ? nextafterf(-limit, -INFINITY) : limit;
+    return place <= 7 ? -dti_fp32_above(limit) : limit;
 }
 
 static unsigned char bnb_fp4_code(unsigned place)

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What every start of the program costs before main(), counted in the file: shared libraries, constructors, and the
+pages in which the loader changes pointers. usage: check_start.py PROGRAM LIBM LAZY_HASH
+
+LIBM: yes where libm may be needed. LAZY_HASH: yes where nettle's constructor was taken out."""
+import struct
+import sys
+
+import tree
+from check_hardening import Elf
+
+DT_NEEDED, DT_STRTAB, DT_INIT_ARRAYSZ, PT_RELRO = 1, 5, 27, 0x6474E552
+RELRO_LIMIT = 88 * 1024  # each page is copied at a start, for 0.005 of the time of /bin/true
+
+
+def main():
+    program, libm, lazy = sys.argv[1], sys.argv[2] == "yes", sys.argv[3] == "yes"
+    with open(program, "rb") as file:
+        data = file.read()
+    if data[:5] != b"\x7fELF\x02":
+        print("skipped: the program is no 64-bit ELF file")
+        return 77
+    elf = Elf(data)
+    _, _, offset, _, _, size, _, _ = elf.segment(2)
+    pairs = list(struct.iter_unpack(elf.order + "qQ", data[offset:offset + size]))
+    values = dict(pairs)
+    problems = []
+    needed = [elf.bytes_at(values[DT_STRTAB] + value, 64).split(b"\0")[0].decode()
+              for tag, value in pairs if tag == DT_NEEDED]
+    if not libm and "libm.so.6" in needed:
+        problems.append("libm.so.6 is loaded at every start: ask util/run/mathematics.h for its functions")
+    if lazy and values.get(DT_INIT_ARRAYSZ, 0) > 8:
+        problems.append("%d constructors run before main(); one is the compiler's own" % (values[DT_INIT_ARRAYSZ] // 8))
+    relro = elf.segment(PT_RELRO)
+    if relro[6] > RELRO_LIMIT:
+        problems.append("%d bytes of tables hold pointers, which are relocated at every start; the limit is %d (see CONTRIBUTING.md)"
+                        % (relro[6], RELRO_LIMIT))
+    return tree.report(problems, "%d bytes of tables with pointers" % relro[6])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
