@@ -57,13 +57,13 @@ cpu_family = '$family'
 cpu = '$family'
 endian = '$endian'
 END
-[ -f "$build/meson/build.ninja" ] ||
-    meson setup "$build/meson" --cross-file "$build/machine.ini" --buildtype=release -Doptimization=2 -Dwerror=true
-ninja -C "$build/meson" -t targets all | sed -n 's,^\(dtinfo\|tests/fake/[^/]*\.so[.0-9]*\): .*,\1,p' |
-    xargs ninja -C "$build/meson"
+[ -f "$build/build.ninja" ] ||
+    meson setup "$build" --cross-file "$build/machine.ini" --buildtype=release -Doptimization=2 -Dwerror=true
+ninja -C "$build" -t targets all | sed -n 's,^\(dtinfo\|tests/fake/[^/]*\.so[.0-9]*\): .*,\1,p' |
+    xargs ninja -C "$build"
 pretend=
-[ ! -f "$build/meson/tests/fake/libfake_cuda.so" ] || pretend=--pretend=$build/meson/tests/fake # made where clang is
-python3 tests/cli/run.py "$build/meson/dtinfo" "$@" ${pretend:+"$pretend"} --wrapper "$emulator -L $root"
+[ ! -f "$build/tests/fake/libfake_cuda.so" ] || pretend=--pretend=$build/tests/fake # made where clang is
+python3 tests/cli/run.py "$build/dtinfo" "$@" ${pretend:+"$pretend"} --wrapper "$emulator -L $root"
 [ $# = 0 ] || exit 0
 [ -x build/dtinfo ] || { echo "$0: build/dtinfo, the native program, is missing" >&2; exit 1; }
-python3 tests/cross/same_bytes.py build/dtinfo "$build/meson/dtinfo" --wrapper "$emulator -L $root"
+python3 tests/cross/same_bytes.py build/dtinfo "$build/dtinfo" --wrapper "$emulator -L $root"

@@ -7,7 +7,7 @@ by both; output, messages, exit codes and files must be the same. Arithmetic of 
 of NaN (x86 and arm keep a payload, RISC-V none; x86's own NaN is negative), in conversions out of range, and in
 what compilers contract.
 
-    same_bytes.py build/dtinfo build-cross-riscv64/meson/dtinfo --wrapper 'qemu-riscv64 -L build-cross-riscv64/root'
+    same_bytes.py build/dtinfo build-cross-riscv64/dtinfo --wrapper 'qemu-riscv64 -L build-cross-riscv64/root'
 """
 import argparse
 import concurrent.futures
