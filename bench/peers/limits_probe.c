@@ -70,15 +70,22 @@ INLINE void move(unsigned char *to, const unsigned char *from, int in, int out, 
 }
 
 /* n: elements, a multiple of four pages of them. ahead: prefetch distance in bytes, 0 for none.
- * pages: how many pages are interleaved. */
+ * streams: how many places are interleaved; apart: source bytes from one to the next, fewer at the
+ * end. */
 INLINE void run(unsigned char *to, const unsigned char *from, size_t n, int in, int out, int stream,
-                size_t ahead, size_t pages)
+                size_t ahead, size_t streams, size_t apart)
 {
-    const size_t page = pages > 1 ? PAGE / (size_t)in : n, step = (size_t)UNIT;
-    for (size_t group = 0; group < n; group += pages * page) {
-        for (size_t unit = group; unit < group + page; unit += step) {
-            for (size_t lane = 0; lane < pages; lane++) {
-                const size_t at = unit + lane * page;
+    const size_t step = (size_t)UNIT;
+    for (size_t group = 0, span; group < n; group += streams * span) {
+        const size_t share = (n - group) / streams / step * step;
+        if (share == 0)
+            streams = 1;
+        span = share == 0 ? n - group : share;
+        if (streams > 1 && share > apart / (size_t)in)
+            span = apart / (size_t)in;
+        for (size_t unit = group; unit < group + span; unit += step) {
+            for (size_t lane = 0; lane < streams; lane++) {
+                const size_t at = unit + lane * span;
                 for (size_t line = 0; ahead > 0 && line < step * (size_t)in; line += LINE)
                     __builtin_prefetch(
                         (const void *)((uintptr_t)from + at * (size_t)in + ahead + line));
@@ -92,18 +99,19 @@ INLINE void run(unsigned char *to, const unsigned char *from, size_t n, int in, 
 
 typedef void method_fn(unsigned char *to, const unsigned char *from, size_t n);
 
-#define METHOD(name, in, out, stream, ahead, pages)                                         \
+#define METHOD(name, in, out, stream, ahead, streams, apart)                                \
     static void name##_##in##_##out(unsigned char *to, const unsigned char *from, size_t n) \
     {                                                                                       \
-        run(to, from, n, in, out, stream, ahead, pages);                                    \
+        run(to, from, n, in, out, stream, ahead, streams, apart);                           \
     }
-#define METHODS(in, out)                  \
-    METHOD(cached, in, out, 0, 0, 1)      \
-    METHOD(nt, in, out, 1, 0, 1)          \
-    METHOD(nt_2k, in, out, 1, 2048, 1)    \
-    METHOD(nt_8k, in, out, 1, 8192, 1)    \
-    METHOD(nt_pages, in, out, 1, 2048, 4) \
-    METHOD(nt_pages_far, in, out, 1, 16384, 4)
+#define METHODS(in, out)                             \
+    METHOD(cached, in, out, 0, 0, 1, PAGE)           \
+    METHOD(nt, in, out, 1, 0, 1, PAGE)               \
+    METHOD(nt_2k, in, out, 1, 2048, 1, PAGE)         \
+    METHOD(nt_8k, in, out, 1, 8192, 1, PAGE)         \
+    METHOD(nt_pages, in, out, 1, 2048, 4, PAGE)      \
+    METHOD(nt_pages_far, in, out, 1, 16384, 4, PAGE) \
+    METHOD(nt_spread, in, out, 1, 0, 6, 2 << 20)
 METHODS(1, 1)
 METHODS(8, 4)
 METHODS(4, 2)
@@ -131,7 +139,8 @@ static const struct method {
     {"cached", cached_##in##_##out, in, out}, {"nt", nt_##in##_##out, in, out},             \
         {"nt+2KiB", nt_2k_##in##_##out, in, out}, {"nt+8KiB", nt_8k_##in##_##out, in, out}, \
         {"nt 4 pages+2KiB", nt_pages_##in##_##out, in, out},                                \
-        {"nt 4 pages+16KiB", nt_pages_far_##in##_##out, in, out},
+        {"nt 4 pages+16KiB", nt_pages_far_##in##_##out, in, out},                           \
+        {"nt 6 apart", nt_spread_##in##_##out, in, out},
                ROWS(1, 1) ROWS(8, 4) ROWS(4, 2) ROWS(4, 1) ROWS(2, 4) ROWS(1, 4)};
 enum { METHOD_COUNT = sizeof methods / sizeof *methods };
 

@@ -125,6 +125,10 @@ struct dti_calc_options {
     enum dti_status (*load)(void *context, const char *path, const char *tensor,
                             struct dti_calc_array *ret, struct dti_error *reterr);
     void *load_context;
+    /* NULL, or called now and then: how far a step is that takes long: `done` of `total` elements.
+     */
+    void (*progress)(void *context, uint64_t done, uint64_t total);
+    void *progress_context;
 };
 
 /* What can go wrong in one operation on valid operands. */

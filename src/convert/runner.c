@@ -125,7 +125,7 @@ static struct dti_lane *idle_lane(struct dti_runner *runner)
     struct dti_lane *const lane = dti_calloc(1, sizeof *lane);
     if (lane)
         runner->lanes[runner->lane_count++] = lane;
-    else
+    else if (runner->lane_count > 0) /* these have to do */
         runner->lane_max = runner->lane_count;
     return lane;
 }

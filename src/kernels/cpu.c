@@ -277,6 +277,20 @@ bool dti_unit_present(enum dti_unit unit)
     return has_more(&extended, AVX_VNNI_EAX);
 }
 
+/* AMD APM volume 3, appendix E: function 0 has the maker's name, function 1 the family in EAX. */
+unsigned dti_amd_family(void)
+{
+    const struct dti_cpuid_source *const source = dti_cpuid_source;
+    if (!source)
+        return 0;
+    const struct dti_cpuid maker = source->cpuid(0, 0);
+    if (memcmp(&maker.ebx, "Auth", 4) != 0 || memcmp(&maker.edx, "enti", 4) != 0 ||
+        memcmp(&maker.ecx, "cAMD", 4) != 0)
+        return 0;
+    const uint32_t signature = source->cpuid(LEAF_FEATURES, 0).eax, base = signature >> 8 & 15;
+    return base == 15 ? base + (signature >> 20 & 255) : base;
+}
+
 bool dti_level_permitted(enum dti_level level, const char **ret_why)
 {
     if (level != DTI_LEVEL_AMX)

@@ -17,8 +17,12 @@ enum {
 static const double clearly = 0.95; /* fraction of the default's time */
 
 const struct dti_streaming dti_streamings[DTI_STREAMING_COUNT] = {
-#define STREAMING(id, name_, words_, ahead_, pages_) \
-    [DTI_STREAMING_##id] = {.name = name_, .words = words_, .ahead = ahead_, .pages = pages_},
+#define STREAMING(id, name_, words_, ahead_, streams_, stretch_) \
+    [DTI_STREAMING_##id] = {.name = name_,                       \
+                            .words = words_,                     \
+                            .ahead = ahead_,                     \
+                            .streams = streams_,                 \
+                            .stretch = stretch_},
 #include "kernels/streamings.def"
 #undef STREAMING
 };
@@ -53,8 +57,17 @@ static size_t measure_cache(uint64_t nanoseconds)
     return count > 0 ? dti_cache_judge(steps, count, least, last) : last;
 }
 
+/* Where whole arrays were measured: what streams far apart gain does not show in a short time. */
+static bool streams_far_apart(void)
+{
+    enum { ZEN_3_AND_4 = 25 }; /* only the latter has AVX-512 */
+    return dti_amd_family() == ZEN_3_AND_4 && dti_level_present(DTI_LEVEL_AVX512);
+}
+
 static size_t measure_streaming(uint64_t nanoseconds)
 {
+    if (streams_far_apart())
+        return DTI_STREAMING_SPREAD + 1;
     double seconds[DTI_STREAMING_COUNT] = {0};
     dti_streaming_times(seconds, nanoseconds);
     return (size_t)dti_streaming_judge(seconds) + 1;

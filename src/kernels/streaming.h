@@ -3,7 +3,8 @@
  * Streaming (non-temporal) stores, which bypass the caches. When they pay off, and how to move
  * the data fastest, depends on the processor family, and a virtual machine may report a cache
  * that it does not have to itself. So both are measured once per process, when the first large
- * job asks. This is the only place that decides; the resulting bytes are the same in any case. */
+ * job asks, unless whole arrays were measured on such processors before. This is the only place
+ * that decides; the resulting bytes are the same in any case. */
 #ifndef KERNELS_STREAMING_H
 #define KERNELS_STREAMING_H
 
@@ -16,7 +17,8 @@ struct dti_streaming {
     const char *name;  /* "nt_pages" */
     const char *words; /* "streaming, 4 pages" */
     unsigned ahead;    /* prefetch distance for the source in bytes; 0: hardware prefetch only */
-    unsigned pages;    /* number of 4 KiB source pages processed in parallel */
+    unsigned streams;  /* parts of the array processed in parallel */
+    unsigned stretch;  /* how many source bytes they are apart */
 };
 
 /* Rows of streamings.def. */
@@ -43,7 +45,7 @@ const struct dti_streaming *dti_streaming_for(uint64_t bytes);
 /* The part of the last-level cache that this process can really use; at most
  * dti_last_cache_bytes(), which the processor reports. */
 size_t dti_usable_cache_bytes(void);
-/* Measures both now, for at most about that many nanoseconds, unless already done. */
+/* Measures both now, for at most about that many nanoseconds, unless already done or known. */
 void dti_streaming_measure(uint64_t nanoseconds);
 
 /* The decisions, separate from the timing. */

@@ -171,6 +171,8 @@ void dti_streaming_times(double seconds[DTI_STREAMING_COUNT], uint64_t nanosecon
     /* the first round warms up */
     for (size_t round = 0; round < ROUNDS_MAX; round++) {
         for (size_t i = 0; i < DTI_STREAMING_COUNT; i++) {
+            if ((size_t)dti_streamings[i].streams * dti_streamings[i].stretch > SRC)
+                continue;
             for (size_t at = 0; at < SRC + MARGIN; at += LINE)
                 flush(src + at);
             settle();

@@ -11,8 +11,9 @@
  * memory is missing. */
 size_t dti_cache_measure(struct dti_cache_step steps[DTI_CACHE_STEPS_MAX], size_t least,
                          size_t most, uint64_t nanoseconds);
-/* Times each way of moving the same data, with the traffic of a cast from 4 to 2 bytes; leaves
- * `seconds` unchanged if there is no kernel or no memory. */
+/* Times the ways of moving the same data, with the traffic of a cast from 4 to 2 bytes, whose
+ * streams are as near to each other as this short measurement needs; leaves the other `seconds`
+ * unchanged, and all of them if there is no kernel or no memory. */
 void dti_streaming_times(double seconds[DTI_STREAMING_COUNT], uint64_t nanoseconds);
 
 #endif

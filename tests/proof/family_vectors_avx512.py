@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The AVX-512 kernels of casts, also with VBMI and BF16: as family_vectors_avx2.py, and fp64 by way of fp32 rounded to odd."""
-import vector_rules as rules
 import vectors
 from seeded import Bug
 from vector_shown import encoding
-from vector_theorems import Case, Row, common_rows, encodings, of_row, packing_theorems, plain, table_rows, twice_theorems
+from vector_theorems import Row, common_rows, encodings, of_row, packing_theorems, small_cases, table_rows, twice_theorems
 
 FAMILY = ("The AVX-512 kernels of casts, with VBMI and BF16: every lane of a block, whatever the other lanes hold; other lengths; streaming "
           "stores; fp64 to bf16 and fp16 in two steps is one rounding")
@@ -15,15 +14,8 @@ SAMPLE = ("dti_fp32_to_bf16_avx512: nearest-even, NaN quiet", "dti_bf16_to_fp32_
 
 def rows():
     found = common_rows("avx512")
-    for function, bits, target, good in (
-            ("dti_fp64_to_fp32_odd", 64, 32, rules.float_to_float("fp64", "fp32", "odd")),
-            ("dti_int64_to_fp64_odd", 64, 64, rules.integer_to_float("fp64", True, "odd")),
-            ("dti_uint64_to_fp64_odd", 64, 64, rules.integer_to_float("fp64", False, "odd"))):
-        found.append(Row(function, "wide_avx512", "avx512", bits, target, 32, plain(good)))
-    found.append(Row("dti_int32_to_fp64", "wide_avx512", "avx512", 32, 64, 32, [
-        Case("from " + name, lambda f=name: vectors.decoder(f), lambda f=name: rules.integer_to_float("fp64", f == "int32"))
-        for name in ("int32", "uint32")]))
     found.append(Row("dti_fp32_to_bf16", "bf16_avx512bf16", "avx512bf16", 32, 16, 64, encodings("fp32", "bf16", ("nearest-even",))))
+    found.append(Row("dti_fp32_to_small", "small_avx512vbmi", "avx512vbmi", 32, 8, 64, small_cases()))
     return found + table_rows("avx512vbmi", "table_avx512vbmi")
 
 
@@ -33,12 +25,12 @@ def theorems(sample):
 
 
 def odd_and_bf16():
-    return [("wide_avx512", "avx512", "dti_fp64_to_fp32_odd_avx512", vectors.NO_PARAMETERS, 4),
+    return [("wide_vector", "avx512", "dti_fp64_to_fp32_odd_avx512", vectors.NO_PARAMETERS, 4),
             ("bf16_avx512", "avx512", "dti_fp32_to_bf16_avx512", vectors.encoder("bf16"), 2)]
 
 
 SEEDED = (
-    Bug("what was cut is forgotten: two roundings", "kernels/x86/cast/wide_avx512.c",
+    Bug("what was cut is forgotten: two roundings", "kernels/x86/cast/wide_vector.c",
         "return _mm256_mask_or_epi32(bits, lost, bits, _mm256_set1_epi32(1));", "(void)lost;\n    return bits;",
         "fp64 by way of fp32 rounded to odd to bf16, nearest-even, NaN quiet", {}, encoding("fp64", "bf16", "nearest-even", odd_and_bf16)),
     Bug("a carry is lost", "kernels/x86/cast/bf16_avx512.c", "_mm512_test_epi32_mask(bits, last), sum,\n", "0, sum,\n",

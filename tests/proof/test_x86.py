@@ -64,9 +64,12 @@ def rows():
     add("avx2", "avx2", "f64", "avx.cvt.pd2.ps.256", "OUT1(_mm256_cvtpd_ps(D2(a)))")
     add("avx2", "avx2", "f32", "avx.cvtt.ps2dq.256", "OUT2(_mm256_cvttps_epi32(S2(a)))")
     add("avx2", "avx2", "f32", "avx.min.ps.256", "OUT2(_mm256_min_ps(S2(a), S2(b)))")
+    add("avx2", "avx2", "f32", "avx.max.ps.256", "OUT2(_mm256_max_ps(S2(a), S2(b)))")
     add("avx512", "avx512f", "f32", "avx512.min.ps.512", "OUT(_mm512_min_ps(S(a), S(b)))")
     add("avx512", "avx512f", "f32", "avx512.max.ps.512", "OUT(_mm512_max_ps(S(a), S(b)))")
     add("avx512", "avx512f", "f32", "avx512.add.ps.512", "OUT(_mm512_add_round_ps(S(a), S(b), 8))")
+    add("avx512", "avx512f", "f32", "avx512.vfmadd.ps.512", "OUT(_mm512_fmadd_round_ps(S(a), S(b), S(c), 8))")
+    add("avx512vbmi", "avx512_vnni", "i", "avx512.vpdpwssd.512", "OUT(_mm512_dpwssd_epi32(I(a), I(b), I(c)))")
     add("avx512", "avx512dq", "f32", "avx512.mask.range.ps.512", "OUT(_mm512_range_ps(S(a), S(b), 10))")
     add("avx512", "avx512dq", "f64", "avx512.mask.cvttpd2qq.512", "OUT(_mm512_cvttpd_epi64(D(a)))")
     add("avx512", "avx512dq", "f64", "avx512.mask.cvttpd2uqq.512", "OUT(_mm512_cvttpd_epu64(D(a)))")
@@ -80,7 +83,9 @@ def rows():
         add("avx2", "avx2", word, "avx2." + name, "OUT2(_mm256_%s(I2(a), I2(b)))" % two)
         add("avx512", "avx512bw", word, "avx512." + name, "OUT(_mm512_%s(I(a), I(b)))" % two)
     for name, shift in (("avx2.psll.w", "OUT2(_mm256_sll_epi16(I2(a), %s))"), ("avx2.psrl.w", "OUT2(_mm256_srl_epi16(I2(a), %s))"),
-                        ("avx512.psrl.w.512", "OUT(_mm512_srl_epi16(I(a), %s))"), ("avx512.psrl.q.512", "OUT(_mm512_srl_epi64(I(a), %s))")):
+                        ("avx512.psrl.w.512", "OUT(_mm512_srl_epi16(I(a), %s))"),
+                        ("avx2.psrl.d", "OUT2(_mm256_srl_epi32(I2(a), %s))"), ("avx512.psrl.d.512", "OUT(_mm512_srl_epi32(I(a), %s))"),
+                        ("avx512.psrl.q.512", "OUT(_mm512_srl_epi64(I(a), %s))")):
         level, needs = ("avx2", "avx2") if "avx2" in name else ("avx512", "avx512bw")
         add(level, needs, "i", name, shift % "I1(b)")
         add(level, needs, "i", name + ", small", shift % "_mm_and_si128(I1(b), _mm_set_epi64x(-1, 31))")

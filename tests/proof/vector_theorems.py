@@ -106,19 +106,23 @@ def byte_rows(level):
 
 def common_rows(level):
     """The kernels that both levels have."""
-    modes = ("nearest-even",) if level == "avx2" else HARDWARE
-    widths = ("int8", "uint8") if level == "avx2" else ("int8", "uint8", "int16", "uint16", "int32", "uint32")
-    integers = "dti_fp32_to_int8" if level == "avx2" else "dti_fp32_to_integer"
-    return [
+    odd = [Row(function, file, level, bits, target, 32, plain(good)) for function, file, bits, target, good in (
+        ("dti_fp64_to_fp32_odd", vectors.odd_file(level), 64, 32, rules.float_to_float("fp64", "fp32", "odd")),
+        ("dti_int64_to_fp64_odd", "wide_vector", 64, 64, rules.integer_to_float("fp64", True, "odd")),
+        ("dti_uint64_to_fp64_odd", "wide_vector", 64, 64, rules.integer_to_float("fp64", False, "odd")))]
+    odd.append(Row("dti_int32_to_fp64", "wide_vector", level, 32, 64, 32, [
+        Case("from " + name, lambda f=name: vectors.decoder(f), lambda f=name: rules.integer_to_float("fp64", f == "int32"))
+        for name in ("int32", "uint32")]))
+    return odd + [
         Row("dti_fp32_to_bf16", "bf16_" + level, level, 32, 16, 64, encodings("fp32", "bf16", ALL_MODES)),
         Row("dti_bf16_to_fp32", "bf16_" + level, level, 16, 32, 64, plain(rules.float_to_float("bf16", "fp32"))),
         Row("dti_fp32_to_fp16", "hardware_vector", level, 32, 16, 64, encodings("fp32", "fp16", HARDWARE)),
         Row("dti_fp16_to_fp32", "hardware_vector", level, 16, 32, 64, plain(rules.float_to_float("fp16", "fp32"))),
-        Row("dti_fp64_to_fp32", "hardware_vector", level, 64, 32, 32, encodings("fp64", "fp32", modes)),
+        Row("dti_fp64_to_fp32", "hardware_vector", level, 64, 32, 32, encodings("fp64", "fp32", HARDWARE)),
         Row("dti_fp32_to_fp64", "hardware_vector", level, 32, 64, 32, plain(rules.float_to_float("fp32", "fp64"))),
         Row("dti_fp32_to_small", "small_vector", level, 32, 8, 64, small_cases()),
-    ] + [Row(integers, "integers_vector", level, 32, bits, 64, integer_cases(["int%d" % bits, "uint%d" % bits]))
-         for bits in (8, 16, 32) if "int%d" % bits in widths] + byte_rows(level)
+    ] + [Row("dti_fp32_to_integer", "integers_vector", level, 32, bits, 64, integer_cases(["int%d" % bits, "uint%d" % bits]))
+         for bits in (8, 16, 32)] + byte_rows(level)
 
 
 def table_rows(level, file):
@@ -166,7 +170,8 @@ def lengths_claim(row, case):
 
 def streamed_claim(row, case):
     """From an aligned place, and from one that is a unit of the result beyond, with and without prefetching."""
-    shapes = ((0, (0, 1)), (row.target_bits // 8, (0, 1)), (row.target_bits // 8, (8192, 4)), (row.target_bits // 8, (256, 1)))
+    near = row.target_bits // 8
+    shapes = ((0, (0, 1, 4096)), (near, (0, 1, 4096)), (near, (8192, 4, 4096)), (near, (256, 1, 4096)))
     return vectors.claim([outcome(row, case, 2 * row.block + 3, streaming=streaming, misaligned=place) for place, streaming in shapes],
                          case.good())
 
@@ -193,7 +198,7 @@ def twice_theorems(family):
 
 
 def twice_claim(target, file, mode, nan):
-    wide, narrow = vectors.module("wide_avx512", "avx512"), vectors.module(file, "avx512")
+    wide, narrow = vectors.module("wide_vector", "avx512"), vectors.module(file, "avx512")
     first = vectors.run_kernel(wide, "dti_fp64_to_fp32_odd_avx512", 32, 64, 32)
     second = vectors.run_kernel(narrow, "dti_fp32_to_%s_avx512" % target, 64, 32, 16, vectors.encoder(target, mode, "native", nan))
     return vectors.twice(first, second, rules.float_to_float("fp64", target, mode, nan))
@@ -260,7 +265,7 @@ def packing_of(family, file, level, unpack, pack, widths, streamed):
             words = "%d bits, %s first, lengths" % (bits, "highest" if high else "lowest")
             found.append(Theorem(family, "%s: %s" % (unpack, words), lambda b=bits, h=high: together([
                 unpack_claim(vectors.module(file, level), unpack, b, h, n) for n in PACKING_LENGTHS] + ([
-                    unpack_claim(vectors.module(file, level), unpack, b, h, 200, (0, 1))] if streamed else []))))
+                    unpack_claim(vectors.module(file, level), unpack, b, h, 200, (0, 1, 4096))] if streamed else []))))
             found.append(Theorem(family, "%s: %s" % (pack, words), lambda b=bits, h=high: together([
                 pack_claim(vectors.module(file, level), pack, b, h, n) for n in PACKING_LENGTHS])))
     return found
@@ -305,8 +310,7 @@ def loop_run(n, place, streaming):
     run.addresses.update(source=z3.BitVecVal((1 << 40) + 2, 64), target=z3.BitVecVal((1 << 41) + place, 64))
     stream = Pointer("null", z3.BitVecVal(0, 64), False)
     if streaming:
-        data = bytes(16) + streaming[0].to_bytes(4, "little") + streaming[1].to_bytes(4, "little")
-        stream = run.object("streaming", [z3.BitVecVal(byte, 8) for byte in data])
+        stream = run.object("streaming", [z3.BitVecVal(byte, 8) for byte in vectors.streaming_bytes(streaming)])
     run.call("proof_loop", [target, source, z3.BitVecVal(n, 64), stream])
     return vectors.Outcome(run, inputs, vectors.results(run, 16))
 
@@ -318,8 +322,8 @@ def loop_claim(numbers, places, streaming):
 
 def loop_theorems(family):
     every = range(97)  # to three blocks
-    shapes = (("cached", every, (0,), None), ("cached, odd place", every, (1,), None), ("streamed", every, (0, 2, 62), (0, 1)),
-              ("streamed, 256 ahead", every, (2,), (256, 1)), ("streamed, 8192 ahead", every, (2,), (8192, 1)),
-              ("streamed, two pages", (2 * 2048 + 77,), (2,), (0, 2)))
+    shapes = (("cached", every, (0,), None), ("cached, odd place", every, (1,), None), ("streamed", every, (0, 2, 62), (0, 1, 4096)),
+              ("streamed, 256 ahead", every, (2,), (256, 1, 4096)), ("streamed, 8192 ahead", every, (2,), (8192, 1, 4096)),
+              ("streamed, two pages", (2 * 2048 + 77,), (2,), (0, 2, 4096)), ("streamed, two far apart", (1000, 2048), (2,), (0, 2, 32768)))
     return [Theorem(family, "loop over blocks, %s" % name, lambda n=numbers, p=places, s=streaming: loop_claim(n, p, s))
             for name, numbers, places, streaming in shapes]

@@ -40,10 +40,10 @@ void proof_%s(const struct dti_decoder *decoder, const struct dti_encoder *encod
 """
 FUNCTIONS = {  # of each file the kernels that are proved, and the level whose flags it is compiled with
     "bf16_avx2": ("dti_fp32_to_bf16", "dti_bf16_to_fp32"), "bf16_avx512": ("dti_fp32_to_bf16", "dti_bf16_to_fp32"),
-    "bf16_avx512bf16": ("dti_fp32_to_bf16",), "wide_avx512": ("dti_fp64_to_fp32_odd", "dti_int64_to_fp64_odd", "dti_uint64_to_fp64_odd",
-                                                             "dti_int32_to_fp64"),
+    "bf16_avx512bf16": ("dti_fp32_to_bf16",), "wide_vector": ("dti_int64_to_fp64_odd", "dti_uint64_to_fp64_odd", "dti_int32_to_fp64"),
     "hardware_vector": ("dti_fp32_to_fp16", "dti_fp16_to_fp32", "dti_fp64_to_fp32", "dti_fp32_to_fp64"),
-    "small_vector": ("dti_fp32_to_small",), "bytes_vector": ("dti_unpack4", "dti_pack4", "dti_swap_bytes", "dti_copy_bytes"),
+    "integers_vector": ("dti_fp32_to_integer",), "small_vector": ("dti_fp32_to_small",),
+    "small_avx512vbmi": ("dti_fp32_to_small",), "bytes_vector": ("dti_unpack4", "dti_pack4", "dti_swap_bytes", "dti_copy_bytes"),
     "table_avx2": ("dti_table",), "table_avx512vbmi": ("dti_table",), "pack_avx512vbmi": ("dti_unpack", "dti_pack"),
 }
 
@@ -128,9 +128,13 @@ def flags(level):
 
 
 def functions_of(file, level):
-    if file == "integers_vector":
-        return ["dti_fp32_to_int8_avx2" if level == "avx2" else "dti_fp32_to_integer_avx512"]
-    return ["%s_%s" % (stem, level) for stem in FUNCTIONS[file]]
+    odd = ("dti_fp64_to_fp32_odd",) if file == odd_file(level) else ()
+    return ["%s_%s" % (stem, level) for stem in FUNCTIONS[file] + odd]
+
+
+def odd_file(level):
+    """Where fp64 is rounded to odd to fp32."""
+    return "hardware_vector" if level == "avx2" else "wide_vector"
 
 
 def text_of(file, level):
@@ -153,7 +157,7 @@ def bytes_of(terms):
 def run_kernel(code, function, n, source_bits, target_bits, parameters=NO_PARAMETERS, per_unit=1, streaming=None, misaligned=0,
                source_units=None, target_units=None):
     """Calls a kernel for n elements in arrays of exactly that many units, of per_unit elements each, or of the given numbers.
-    streaming: (prefetch distance, pages). misaligned: bytes of the result's address beyond a multiple of 64."""
+    streaming: (prefetch distance, streams, bytes from one to the next). misaligned: bytes of the result's address beyond a multiple of 64."""
     run = X86Run(code)
     inputs = units("x", n // per_unit if source_units is None else source_units, source_bits)
     source = run.object("source", bytes_of(inputs))
@@ -165,12 +169,17 @@ def run_kernel(code, function, n, source_bits, target_bits, parameters=NO_PARAME
         return null if data is None else run.object(name, [z3.BitVecVal(byte, 8) for byte in data])
     stream = None
     if streaming:
-        stream = bytes(16) + streaming[0].to_bytes(4, "little") + streaming[1].to_bytes(4, "little")
+        stream = streaming_bytes(streaming)
     run.call("proof_" + function, [
         constant_object("decoder", parameters.decoder), constant_object("encoder", parameters.encoder),
         constant_object("table", parameters.table), z3.BitVecVal(parameters.bits, 32),
         z3.BitVecVal(int(parameters.high_first), 32), constant_object("streaming", stream), target, source, z3.BitVecVal(n, 64)])
     return Outcome(run, inputs, results(run, target_bits))
+
+
+def streaming_bytes(streaming):
+    """struct dti_streaming; nobody reads its two texts."""
+    return bytes(16) + b"".join(each.to_bytes(4, "little") for each in streaming) + bytes(4)
 
 
 def results(run, width):

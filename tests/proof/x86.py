@@ -320,6 +320,19 @@ def added(run, a, b, immediate):
     return run.float_bits(z3.fpAdd(mode_of(immediate), as_float(a), as_float(b)), a.size())
 
 
+def fused(run, a, b, c, immediate):
+    """VFMADD...PS; of a NaN any payload."""
+    return run.float_bits(z3.fpFMA(mode_of(immediate), as_float(a), as_float(b), as_float(c)), a.size())
+
+
+def accumulated(run, kind, arguments, path):
+    """VPDPWSSD: sums of neighbouring products of signed words, added."""
+    count = len(arguments[0])
+    words = [[Scalar(piece(lane.bits, at, 16), lane.poison) for lane in each for at in (0, 16)] for each in arguments[1:]]
+    products = multiplied(z3.SignExt, False)(run, kind, words, path)
+    return [Scalar(arguments[0][i].bits + products[i].bits, either(arguments[0][i].poison, products[i].poison)) for i in range(count)]
+
+
 def from_integer(convert):
     return lambda run, a, immediate: run.float_bits(convert(mode_of(immediate), a, sort_of(a.size())), a.size())
 
@@ -341,7 +354,7 @@ def rounded_to(rule, width):
 X86 = {
     "llvm.x86.avx.cvt.pd2.ps.256": each_lane(lambda run, a: converted(run, MODES[0], a, 32)),
     "llvm.x86.avx.cvtt.ps2dq.256": each_lane(toward_zero(to_signed, 32)),
-    "llvm.x86.avx.min.ps.256": each_lane(least, 2),
+    "llvm.x86.avx.min.ps.256": each_lane(least, 2), "llvm.x86.avx.max.ps.256": each_lane(most, 2),
     "llvm.x86.avx.round.ps.256": each_lane(integral),
     "llvm.x86.vcvtps2ph.256": each_lane(narrow(16)),
     **{"llvm.x86.%s" % name: packed(signed) for signed, names in (
@@ -351,13 +364,15 @@ X86 = {
     **{"llvm.x86.%s" % name: multiplied(z3.ZeroExt, True) for name in ("avx2.pmadd.ub.sw", "avx512.pmaddubs.w.512")},
     **{"llvm.x86.%s" % name: shuffled_bytes for name in ("avx2.pshuf.b", "avx512.pshuf.b.512")},
     "llvm.x86.avx2.psll.w": shifted(lambda a, by: a << by), "llvm.x86.avx2.psrl.w": shifted(z3.LShR),
+    "llvm.x86.avx2.psrl.d": shifted(z3.LShR), "llvm.x86.avx512.psrl.d.512": shifted(z3.LShR),
     "llvm.x86.avx512.psrl.w.512": shifted(z3.LShR), "llvm.x86.avx512.psrl.q.512": shifted(z3.LShR),
     "llvm.x86.avx2.pblendvb": blended_bytes,
     "llvm.x86.avx512.permvar.qi.512": permuted, "llvm.x86.avx512.permvar.di.512": permuted,
     "llvm.x86.avx512.vpermi2var.hi.512": permuted_two, "llvm.x86.avx512.vpermi2var.qi.512": permuted_two,
     "llvm.x86.avx512.pternlog.d.512": ternary, "llvm.x86.avx512.pternlog.q.512": ternary,
     "llvm.x86.avx512.pmultishift.qb.512": multishifted, "llvm.x86.avx512.mask.compress": compressed,
-    "llvm.x86.avx512.add.ps.512": each_lane(added, 2),
+    "llvm.x86.avx512.add.ps.512": each_lane(added, 2), "llvm.x86.avx512.vfmadd.ps.512": each_lane(fused, 3),
+    "llvm.x86.avx512.vpdpwssd.512": accumulated,
     "llvm.x86.avx512.min.ps.512": each_lane(lambda run, a, b, _: least(run, a, b), 2),
     "llvm.x86.avx512.max.ps.512": each_lane(lambda run, a, b, _: most(run, a, b), 2),
     "llvm.x86.avx512.mask.range.ps.512": range_rule,

@@ -5,6 +5,8 @@
  * for such processors, with variations. */
 #include "kernels/cpu.h"
 
+#include <string.h>
+
 #include "kernels/cpuid.h"
 #include "unit.h"
 
@@ -144,6 +146,49 @@ static void a_limit_lowers_the_level_and_never_raises_it(void)
     dti_cpuid_source = before;
 }
 
+static uint32_t signature;
+static bool made_by_amd;
+
+static struct dti_cpuid signed_cpuid(uint32_t leaf, uint32_t subleaf)
+{
+    struct dti_cpuid r = {.eax = leaf == 0 ? 16 : signature};
+    (void)subleaf;
+    if (leaf == 0) {
+        memcpy(&r.ebx, made_by_amd ? "Auth" : "Genu", 4);
+        memcpy(&r.edx, made_by_amd ? "enti" : "ineI", 4);
+        memcpy(&r.ecx, made_by_amd ? "cAMD" : "ntel", 4);
+    }
+    return r;
+}
+
+static void the_family_is_that_of_amd(void)
+{
+    static const struct {
+        bool amd;
+        uint32_t signature;
+        unsigned family;
+    } cases[] = {
+        {true, 0x0000058c, 5},  /* K6-2 */
+        {true, 0x00040f32, 15}, /* Athlon 64 */
+        {true, 0x00830f10, 23}, /* Zen 2 */
+        {true, 0x00a20f10, 25}, /* Zen 3 */
+        {true, 0x00a10f11, 25}, /* Zen 4 */
+        {true, 0x00b40f40, 26}, /* Zen 5 */
+        {false, 0x000806f8, 0}, /* Sapphire Rapids */
+        {false, 0x00a10f11, 0},
+    };
+    static const struct dti_cpuid_source source = {.cpuid = signed_cpuid};
+    const struct dti_cpuid_source *const before = dti_cpuid_source;
+    dti_cpuid_source = &source;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        signature = cases[i].signature, made_by_amd = cases[i].amd;
+        CHECK_SIZE(dti_amd_family(), cases[i].family);
+    }
+    dti_cpuid_source = NULL;
+    CHECK_SIZE(dti_amd_family(), 0);
+    dti_cpuid_source = before;
+}
+
 static void an_unknown_level_is_an_error_that_names_the_known(void)
 {
     enum dti_level level = DTI_LEVEL_COUNT;
@@ -179,5 +224,6 @@ static void levels_have_names_and_a_ladder(void)
 }
 
 UNIT_MAIN(levels_are_those_that_processor_and_system_allow,
-          the_last_cache_is_read_from_the_processor, a_limit_lowers_the_level_and_never_raises_it,
+          the_last_cache_is_read_from_the_processor, the_family_is_that_of_amd,
+          a_limit_lowers_the_level_and_never_raises_it,
           an_unknown_level_is_an_error_that_names_the_known, levels_have_names_and_a_ladder)

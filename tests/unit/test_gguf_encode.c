@@ -6,7 +6,9 @@
 #include "unit.h"
 
 enum {
-    BLOCKS = 37,
+    RUN = 6, /* blocks of a kind: encoders search several blocks side by side */
+    KINDS = 8,
+    BLOCKS = RUN * KINDS + 1,
     NUMBERS = BLOCKS * DTI_GGUF_BLOCK_MAX,
     BYTES_MAX = 300,
     GUARD = 0xa5,
@@ -16,17 +18,21 @@ enum {
 static unsigned char numbers[NUMBERS * sizeof(float) + SKEW];
 static unsigned char bytes[BLOCKS * BYTES_MAX + 1], part[BLOCKS * BYTES_MAX + 1];
 
-/* Cycles through seven kinds of blocks: ordinary magnitude; small; large for fp16; mostly
- * subnormal; so large that squares overflow; 0, 1, -0 and -1; coarse, for ties. */
+/* Runs of eight kinds of blocks: ordinary magnitude; small; large for fp16; mostly subnormal; so
+ * large that squares overflow; 0, 1, -0 and -1, some times 0.3; coarse, for ties; zeros with a few
+ * exceptions. */
 static float made(uint32_t random, size_t block)
 {
     static const float scales[] = {1, 0x1p-20F, 0x1p20F, 0x1p-130F, 0x1p126F};
     const int32_t top = (int32_t)(random >> 8) - (1 << 23);
-    if (block % 7 == 5)
-        return (float)(random >> 30 & 1) * (random >> 31 ? -1 : 1);
-    if (block % 7 == 6)
+    const size_t kind = block / RUN % KINDS;
+    if (kind == 5)
+        return (float)(random >> 30 & 1) * (random >> 31 ? -1 : 1) * (block % 2 ? 0.3F : 1);
+    if (kind == 6)
         return (float)(top / (1 << 17)) * 0x1p-6F;
-    return (float)top * 0x1p-24F * scales[block % 7];
+    if (kind == 7)
+        return random >> 28 == 0 ? (float)top * 0x1p-24F : 0;
+    return (float)top * 0x1p-24F * scales[kind];
 }
 
 static void make_numbers(const struct dti_gguf_type *type)
@@ -44,12 +50,12 @@ static const struct {
     enum dti_gguf_blocks blocks;
     uint32_t hash;
 } cases[] = {
-    {DTI_GGUF_Q4_0, 0x1e74ea17},  {DTI_GGUF_Q4_1, 0x177e380e},   {DTI_GGUF_Q5_0, 0x495cac6d},
-    {DTI_GGUF_Q5_1, 0x31017489},  {DTI_GGUF_Q8_0, 0xd1e600e5},   {DTI_GGUF_Q2_K, 0xfd35db3e},
-    {DTI_GGUF_Q3_K, 0x1a4367ee},  {DTI_GGUF_Q4_K, 0x189628f2},   {DTI_GGUF_Q5_K, 0x958903e4},
-    {DTI_GGUF_Q6_K, 0xebb12291},  {DTI_GGUF_IQ4_NL, 0x9e500b7a}, {DTI_GGUF_IQ4_XS, 0x009a494b},
-    {DTI_GGUF_TQ1_0, 0xac89fca7}, {DTI_GGUF_TQ2_0, 0xd6e9f5af},  {DTI_GGUF_MXFP4, 0x5ea4b6d5},
-    {DTI_GGUF_Q1_0, 0x8e651736},  {DTI_GGUF_Q2_0, 0x717dadf5},
+    {DTI_GGUF_Q4_0, 0x534e56a5},  {DTI_GGUF_Q4_1, 0x34af25ce},   {DTI_GGUF_Q5_0, 0x28ecca3a},
+    {DTI_GGUF_Q5_1, 0xaead6c47},  {DTI_GGUF_Q8_0, 0x4fc74c36},   {DTI_GGUF_Q2_K, 0x550b5aea},
+    {DTI_GGUF_Q3_K, 0xc8831800},  {DTI_GGUF_Q4_K, 0x4bae5509},   {DTI_GGUF_Q5_K, 0x1daa693b},
+    {DTI_GGUF_Q6_K, 0xb7485058},  {DTI_GGUF_IQ4_NL, 0x8c94705c}, {DTI_GGUF_IQ4_XS, 0xfa2d8037},
+    {DTI_GGUF_TQ1_0, 0xcfc47d30}, {DTI_GGUF_TQ2_0, 0x23db2f27},  {DTI_GGUF_MXFP4, 0x3192dc88},
+    {DTI_GGUF_Q1_0, 0xaa9eb64f},  {DTI_GGUF_Q2_0, 0xd0cdb147},
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 

@@ -82,10 +82,11 @@ static void the_fastest_way_is_chosen_if_it_is_clearly_faster(void)
     static const struct {
         const char *what;
         enum dti_streaming_id best;
-        double rates[DTI_STREAMING_COUNT]; /* PLAIN AHEAD FAR PAGES PAGES_FAR */
+        double rates[DTI_STREAMING_COUNT]; /* PLAIN AHEAD FAR PAGES PAGES_FAR SPREAD */
     } cases[] = {
         {"Zen 5", DTI_STREAMING_FAR, {60.9, 59.3, 59.1, 42.7, 45.8}},
         {"Sapphire Rapids", DTI_STREAMING_PAGES, {16.2, 22.3, 20.0, 28.4, 27.9}},
+        {"Zen 4", DTI_STREAMING_SPREAD, {42.0, 44.3, 43.2, 12.2, 23.5, 51.6}},
         {"one stream, near", DTI_STREAMING_AHEAD, {16.2, 22.3, 19.0, 15.0, 15.0}},
         {"prefetching is in the way", DTI_STREAMING_PLAIN, {30, 25, 25, 20, 20}},
         {"the last row", DTI_STREAMING_PAGES_FAR, {10, 11, 12, 13, 14}},
@@ -121,10 +122,11 @@ static void large_work_is_judged_by_one_measurement(void)
     CHECK_SIZE(dti_usable_cache_bytes(), usable);
 }
 
-/* More than a group of pages, with unaligned beginning and end. */
+/* Spans of streams next to each other and far apart, whole and shortened ones, with unaligned
+ * beginning and end. */
 static void every_copy_is_one(void)
 {
-    enum { BYTES = 3 * 16384 + 4096 + 300, SLACK = 256 };
+    enum { BYTES = (12 << 20) + 6 * 80000 + 4096 + 300, SLACK = 256 };
     unsigned char *const src = malloc(BYTES + SLACK), *const dst = malloc(BYTES + SLACK);
     if (!CHECK(src && dst))
         goto out;
@@ -134,7 +136,7 @@ static void every_copy_is_one(void)
         const struct dti_copy *const copy = &dti_copies[i];
         if (!copy->exact || !dti_level_present(copy->level))
             continue;
-        for (size_t cut = 0; cut < 130; cut += 13) {
+        for (size_t cut = 0; cut < 130; cut += 26) {
             const size_t n = BYTES - 3 * cut;
             memset(dst, 0xA5, BYTES + SLACK);
             copy->run(dst + cut, src + 2 * cut / 3, n, copy->stream);

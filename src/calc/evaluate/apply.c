@@ -155,7 +155,7 @@ static void apply_all(struct application *a, struct dti_calc_slot *slot)
     struct dti_calc_rounded rounded;
     struct dti_calc_walk walk;
     dti_calc_walk_begin(&walk, engine, a->operands, a->count, slot->array.rank, slot->array.shape);
-    for (size_t i = 0; i < count && !dti_calc_given_up(i); i++) {
+    for (size_t i = 0; i < count && dti_calc_next(engine->options, i, count); i++) {
         uint32_t *const place = known ? &known[dti_calc_code(first, walk.offset[0])] : NULL;
         bool is_rounded;
         if (place && dti_calc_known_get(&a->recorder, *place, &rounded)) {
@@ -229,9 +229,11 @@ static void cast_all(struct dti_calc_recorder *recorder, const struct dti_calc_a
 {
     struct dti_cast_tiles tiles;
     struct dti_calc_element e = {.op = DTI_CALC_OP_COUNT};
+    const struct dti_calc_options *const options = recorder->engine->options;
     const size_t width = dti_calc_code_bytes(&from->format);
     if (dti_cast_tiles_open(&tiles, recorder, &from->format, from->count)) {
-        for (size_t at = 0; at < from->count && !dti_interrupted(); at += DTI_CAST_TILE) {
+        for (size_t at = 0; at < from->count && dti_calc_goes_on(options, at, from->count);
+             at += DTI_CAST_TILE) {
             const size_t left = from->count - at;
             dti_cast_tiles_run(&tiles, (const char *)from->codes + at * width,
                                left < DTI_CAST_TILE ? left : DTI_CAST_TILE, at, slot, true);
@@ -239,7 +241,7 @@ static void cast_all(struct dti_calc_recorder *recorder, const struct dti_calc_a
         dti_cast_tiles_close(&tiles);
         return;
     }
-    for (; e.index < from->count && !dti_calc_given_up(e.index); e.index++) {
+    for (; e.index < from->count && dti_calc_next(options, e.index, from->count); e.index++) {
         dti_decode(&from->format, dti_calc_code(from, e.index), &e.exact);
         dti_calc_round_into(recorder, &e, slot);
     }

@@ -720,7 +720,7 @@ static bool reduce_list(const struct dti_bulk *bulk, bool dot, const void *a, co
             order == DTI_CALC_BLOCKED ? add_blocks(bulk, &running, fused, a, b, at, count - at) : 0;
         at += blocks;
     } while (blocks > 0);
-    for (; at < count && !dti_interrupted(); at += TILE) {
+    for (; at < count && dti_calc_goes_on(options, at, count); at += TILE) {
         const size_t n = count - at < TILE ? count - at : TILE;
         float *const list = multiply ? t.products : t.x;
         const struct addends terms = {list, fused ? t.y : NULL};
@@ -768,7 +768,7 @@ static void elementwise(const struct dti_bulk *bulk, enum dti_arith_op op, unsig
             memset(marks[k], marks[k][0], TILE);
         }
     }
-    for (size_t at = 0; at < count && !dti_interrupted(); at += TILE) {
+    for (size_t at = 0; at < count && dti_calc_goes_on(bulk->options, at, count); at += TILE) {
         const size_t n = count - at < TILE ? count - at : TILE;
         const struct dti_arith_tile tile = {op, numbers[0], numbers[1], numbers[2], n};
         for (unsigned k = 0; k < operand_count; k++) {

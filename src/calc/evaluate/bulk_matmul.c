@@ -164,7 +164,10 @@ static bool multiply(struct side_by_side *s)
             dti_bulk_load(s->bulk, s->panel + k * s->stride,
                           (const char *)p->b + (k * p->columns + s->first) * s->bulk->code_bytes,
                           s->n);
-        for (s->at = 0; s->at < p->rows && !dti_interrupted(); s->at++) {
+        for (s->at = 0; s->at < p->rows &&
+                        dti_calc_goes_on(s->bulk->options, s->first * p->rows + s->at * s->n,
+                                         p->rows * p->columns);
+             s->at++) {
             if (!multiply_row(s))
                 return false;
         }

@@ -5,6 +5,7 @@
 #define CALC_EVALUATE_BULK_PARTS_H
 
 #include "calc/evaluate/bulk.h"
+#include "calc/evaluate/step_progress.h"
 #include "convert/plan.h"
 #include "kernels/arith/arith_kernel.h"
 

@@ -5,10 +5,10 @@
 #ifndef CALC_EVALUATE_EVALUATE_H
 #define CALC_EVALUATE_EVALUATE_H
 
+#include "calc/evaluate/step_progress.h"
 #include "calc/parse/tree.h"
 #include "calc/truth/truth.h"
 #include "core/code/arith.h"
-#include "util/run/caller.h"
 
 /* The result of a node. */
 struct dti_calc_slot {
@@ -180,13 +180,6 @@ void dti_calc_walk_begin(struct dti_calc_walk *walk, const struct dti_calc_engin
                          const uint64_t *shape);
 void dti_calc_walk_next(struct dti_calc_walk *walk);
 void dti_calc_walk_to(struct dti_calc_walk *walk, size_t element); /* of the result */
-
-/* In loops over elements: whether to leave the rest, because the call is cancelled. Then the
- * operation has a result that is dropped. */
-static inline bool dti_calc_given_up(size_t i)
-{
-    return i % 64 == 0 && dti_interrupted();
-}
 
 /* Marks an element of a slot as inexact, if marks are kept: only for short arrays. */
 void dti_calc_mark(struct dti_calc_slot *slot, size_t i);

@@ -419,7 +419,8 @@ static bool fill_uniform(struct dti_calc_recorder *recorder, size_t generator,
     if (precision > 53 || !dti_format_is_float(&recorder->format) ||
         !dti_cast_tiles_open(&tiles, recorder, dti_format_get(DTI_FP64), count))
         return false;
-    for (size_t at = 0; at < count && !dti_interrupted(); at += DTI_CAST_TILE) {
+    for (size_t at = 0; at < count && dti_calc_goes_on(recorder->engine->options, at, count);
+         at += DTI_CAST_TILE) {
         const size_t n = count - at < DTI_CAST_TILE ? count - at : DTI_CAST_TILE;
         double numbers[DTI_CAST_TILE];
         tiles.kernel->uniform(numbers, n, recorder->policy.seed, dti_generate_stream(generator), at,
@@ -454,7 +455,8 @@ static enum dti_status random_list(struct dti_calc_engine *engine, size_t node)
         recorder.policy.round = DTI_ROUND_ZERO;
     if (n->op == DTI_CALC_RAND && fill_uniform(&recorder, generator, slot))
         return dti_calc_step_end(&recorder, &slot->array);
-    for (size_t i = 0; i < slot->array.count && !dti_calc_given_up(i); i++) {
+    for (size_t i = 0;
+         i < slot->array.count && dti_calc_next(engine->options, i, slot->array.count); i++) {
         e.index = i;
         if (n->op == DTI_CALC_RAND)
             uniform(&e.exact, dti_generate_bits(seed, generator, i), format);

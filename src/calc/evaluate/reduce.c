@@ -25,8 +25,9 @@ struct reducer {
     enum dti_calc_op op;                /* SUM, PROD, DOT, or an extreme */
     enum dti_calc_op combiner;          /* combines two partial results */
     struct strided_list a, b;
-    bool worth;                   /* there are enough operations for dti_bulk_compute() */
-    bool fma, converts;           /* converts: the operands have a different format */
+    uint64_t total;     /* elements of all its lists, for progress; 0: not reported here */
+    bool worth;         /* there are enough operations for dti_bulk_compute() */
+    bool fma, converts; /* converts: the operands have a different format */
     struct dti_calc_slot wide[2]; /* or had: these are copies in the format of the computation */
 };
 
@@ -104,11 +105,16 @@ static struct partial_result fused(struct reducer *r, const struct partial_resul
     return (struct partial_result){.value = rounded.value, .rounded = e.rounded || rounded.inexact};
 }
 
+static bool goes_on(const struct reducer *r, size_t i)
+{
+    return i % 64 != 0 || dti_calc_goes_on(r->recorder->engine->options, r->a.first + i, r->total);
+}
+
 /* Adds the elements after the first, one by one. */
 static struct partial_result sequential(struct reducer *r, size_t first, size_t count)
 {
     struct partial_result sum = term(r, first);
-    for (size_t i = first + 1; i < first + count && !dti_calc_given_up(i); i++) {
+    for (size_t i = first + 1; i < first + count && goes_on(r, i); i++) {
         if (r->fma) {
             sum = fused(r, &sum, i);
             continue;
@@ -122,7 +128,7 @@ static struct partial_result sequential(struct reducer *r, size_t first, size_t 
 static struct partial_result pairwise(struct reducer *r, size_t first, size_t count)
 {
     size_t half = 1;
-    if (count == 1 || dti_calc_given_up(first))
+    if (count == 1 || !goes_on(r, first))
         return term(r, first);
     while (half < count - half)
         half *= 2;
@@ -151,7 +157,7 @@ static struct partial_result kahan(struct reducer *r, size_t first, size_t count
 {
     struct partial_result sum = term(r, first);
     struct partial_result correction = {.value = {.kind = DTI_CLASS_ZERO}};
-    for (size_t i = first + 1; i < first + count && !dti_calc_given_up(i); i++) {
+    for (size_t i = first + 1; i < first + count && goes_on(r, i); i++) {
         const struct partial_result next = term(r, i);
         const struct partial_result corrected =
             combine(r, DTI_CALC_SUBTRACT, &next, &correction, i, QUIET);
@@ -388,7 +394,7 @@ static void store(struct dti_calc_slot *slot, size_t index, const struct partial
 static struct partial_result extreme(struct reducer *r, size_t count)
 {
     struct partial_result ret = term(r, 0);
-    for (size_t i = 1; i < count && !dti_calc_given_up(i); i++) {
+    for (size_t i = 1; i < count && goes_on(r, i); i++) {
         const struct partial_result next = term(r, i);
         if (r->op == DTI_CALC_MINIMUM)
             dti_value_minimum(&ret.value, &ret.value, &next.value);
@@ -528,6 +534,7 @@ enum dti_status dti_calc_reduce(struct dti_calc_engine *engine, size_t node)
     if (!extremes && !counts && (status = set_operands(&r, a, b, a->array.count)) != DTI_OK)
         return status;
     r.a.slot = extremes || counts ? a : r.a.slot;
+    r.total = a->array.count;
     for (size_t row = 0; row < slot->array.count; row++) {
         r.a.first = row * (size_t)length;
         const struct partial_result partial = counts     ? counted(&r, (size_t)length)
@@ -608,13 +615,16 @@ static bool multiply_at_once(struct reducer *r, const struct sizes *sizes,
 static enum dti_status multiply_each(struct reducer *r, const struct sizes *sizes,
                                      struct dti_calc_slot *slot)
 {
+    const struct dti_calc_options *const options = r->recorder->engine->options;
     const size_t length = sizes->length, columns = sizes->columns;
     struct dti_calc_slot turned = {.rounded = false}; /* the transposed matrix */
     const bool turns = columns > 1 && r->worth && length >= LENGTH_LEAST && !r->converts;
     const enum dti_status status = turns ? turn(r->recorder->engine, r->b.slot, &turned) : DTI_OK;
     r->b.slot = turns ? &turned : r->b.slot;
     for (size_t i = 0; i < sizes->rows && status == DTI_OK; i++) {
-        for (size_t j = 0; j < columns && !dti_interrupted(); j++) {
+        for (size_t j = 0;
+             j < columns && dti_calc_goes_on(options, i * columns + j, sizes->rows * columns);
+             j++) {
             r->a.first = i * length;
             r->b.first = turns ? j * length : j;
             r->b.step = turns ? 1 : columns;

@@ -91,7 +91,7 @@ static bool apply(const struct walk *w, size_t node, struct dti_calc_truth_list 
     for (unsigned i = 0; i < count; i++)
         operands[i].list = w->lists[through_casts(w, from[i])];
     const struct dti_truth_operand third = operands[2];
-    for (size_t i = 0; i < shape->count && !dti_calc_given_up(i); i++) {
+    for (size_t i = 0; i < shape->count && dti_calc_next(engine->options, i, shape->count); i++) {
         for (unsigned j = 0; j < count; j++)
             operands[j].index = walk.offset[j];
         if (fused) {
@@ -116,7 +116,7 @@ static void fold(struct dti_calc_truth_list *ret, size_t row, enum dti_calc_op o
 {
     if (count == 0)
         dti_truth_set_quotient(ret, row, op == DTI_CALC_MULTIPLY, 1);
-    for (size_t i = 0; i < count && !dti_calc_given_up(i); i++) {
+    for (size_t i = 0; i < count && (i % 64 != 0 || !dti_interrupted()); i++) {
         const struct dti_truth_operand pair[2] = {{.list = ret, .index = row},
                                                   {.list = from, .index = first + i}};
         if (i == 0)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "answers/calc/calc_answer.h"
+#include "cli/shared/progress.h"
 #include "requests/cast_job.h"
 
 struct calc_args {
@@ -14,7 +15,8 @@ struct calc_args {
     int subnormals, true_value; /* enum dti_calc_truths */
     bool subnormals_given, true_value_given;
     const char *accumulate, *order, *output, *assume;
-    bool fma, steps, force;
+    bool fma, steps, force, progress_given;
+    int progress;
 };
 
 /* Outcomes besides events. */
@@ -33,6 +35,8 @@ struct calc_job {
     struct dti_logical_options files; /* how @FILE operands are opened, with: */
     struct dti_container_options open;
     struct dti_format assume;
+    struct dti_progress progress;   /* of the current step */
+    uint64_t reported;              /* its elements that were done when the bar last heard of it */
     unsigned happened;              /* events of all results, for --fail-on */
     struct dti_output_file *output; /* of -o, until it is written; */
     struct dti_file_part written;   /* afterwards its path and size */

@@ -112,11 +112,36 @@ static enum dti_status write_output(struct calc_job *job, const struct dti_calc_
     return DTI_OK;
 }
 
+/* A bar for each step. */
+static void show(void *context, uint64_t done, uint64_t total)
+{
+    struct calc_job *const job = context;
+    if (total != job->progress.total || done < job->reported) {
+        FILE *const out = job->progress.out;
+        dti_progress_end(&job->progress);
+        dti_progress_start(&job->progress, out, total, "elements");
+    }
+    job->reported = done;
+    dti_progress_show(&job->progress, done);
+}
+
+static void follow(struct calc_job *job)
+{
+    const enum dti_progress_when when = (enum dti_progress_when)job->args->progress;
+    if (!dti_progress_wanted(when, job->cx, false))
+        return;
+    dti_progress_start(&job->progress, job->cx->err, 0, "elements");
+    job->options.progress = show;
+    job->options.progress_context = job;
+}
+
 enum dti_status dti_calc_job_run(struct calc_job *job, size_t target, struct dti_calc_result *ret,
                                  struct dti_error *reterr)
 {
+    follow(job);
     const enum dti_status status =
         dti_calc_run(job->tree, &job->cast.targets[target].dtype, &job->options, ret, reterr);
+    dti_progress_end(&job->progress);
     if (status != DTI_OK)
         return status;
     for (int i = 0; i < DTI_CALC_EVENT_COUNT; i++)

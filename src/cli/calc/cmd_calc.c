@@ -77,6 +77,7 @@ static const struct dti_option options[] = {
     OPT_CHOICE(0, "true-value", struct calc_args, true_value, true_value_given, "WHEN",
                true_choices, "when to compute the true value"),
     DTI_ROW_FAIL_ON(struct calc_args, policy.fail_on, fail_choices),
+    DTI_ROW_PROGRESS(struct calc_args, progress, "show a progress bar for each long operation"),
     OPT_END,
 };
 

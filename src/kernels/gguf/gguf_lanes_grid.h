@@ -17,46 +17,63 @@ DTI_LANE uint32_t even_signs(uint32_t seven)
     return seven | (parity & 1) << 7;
 }
 
-DTI_LANE signed char with_sign(int number, uint32_t signs, unsigned i)
+/* Eight bytes at once, that of element 0 lowest. No carry leaves its byte. */
+#define BYTES_OF(x) (UINT64_C(0x0101010101010101) * (x))
+
+DTI_LANE void put_bytes(signed char *to, uint64_t bytes, unsigned n)
 {
-    const int minus = -(int)(signs >> i & 1);
-    return (signed char)((number ^ minus) - minus);
+    for (unsigned i = 0; i < n; i++)
+        to[i] = (signed char)(unsigned char)(bytes >> (8 * i));
+}
+
+/* A byte for each of 8 digits in base 4, or 4 in base 8. */
+DTI_LANE uint64_t digits_of_eight(uint64_t point)
+{
+    const uint64_t four = (point | point << 24) & UINT64_C(0x000000ff000000ff);
+    const uint64_t two = (four | four << 12) & UINT64_C(0x000f000f000f000f);
+    return (two | two << 6) & BYTES_OF(3);
+}
+
+DTI_LANE uint64_t digits_of_four(uint64_t point)
+{
+    const uint64_t two = (point | point << 10) & 0x003f003f;
+    return (two | two << 5) & 0x07070707;
+}
+
+/* Numbers from 1 to 127, negated where signs has a bit. */
+DTI_LANE uint64_t signed_bytes(uint64_t numbers, uint32_t signs)
+{
+    const uint64_t bits = BYTES_OF(signs & 255) & UINT64_C(0x8040201008040201);
+    const uint64_t ones = (bits + BYTES_OF(0x7f)) >> 7 & BYTES_OF(1);
+    return (numbers ^ 255 * ones) + ones;
 }
 
 /* Values 8, 25 and 43. */
 DTI_LANE void eight_of_iq2(signed char *to, uint32_t point, uint32_t signs)
 {
-    GGUF_VECTOR
-    for (unsigned i = 0; i < 8; i++) {
-        const int digit = (int)(point >> (2 * i) & 3);
-        to[i] = with_sign(8 + 17 * digit + digit / 2, signs, i);
-    }
+    const uint64_t digits = digits_of_eight(point), twos = digits >> 1 & BYTES_OF(1);
+    put_bytes(to, signed_bytes(BYTES_OF(8) + 17 * digits + twos, signs), 8);
 }
 
 /* Values 4, 12 ... 52, but 62 instead of 60. */
 DTI_LANE void four_of_iq3_xxs(signed char *to, uint32_t point, uint32_t signs)
 {
-    GGUF_VECTOR
-    for (unsigned i = 0; i < 4; i++) {
-        const int digit = (int)(point >> (3 * i) & 7);
-        to[i] = with_sign(4 + 8 * digit + (-(digit > 6) & 2), signs, i);
-    }
+    const uint64_t digits = digits_of_four(point),
+                   sevens = (digits + BYTES_OF(1)) >> 3 & BYTES_OF(1);
+    put_bytes(to, signed_bytes(BYTES_OF(4) + 8 * digits + 2 * sevens, signs), 4);
 }
 
 /* Values 1, 3 ... 15. */
 DTI_LANE void four_of_iq3_s(signed char *to, uint32_t point, uint32_t signs)
 {
-    GGUF_VECTOR
-    for (unsigned i = 0; i < 4; i++)
-        to[i] = with_sign(1 + 2 * (int)(point >> (3 * i) & 7), signs, i);
+    put_bytes(to, signed_bytes(BYTES_OF(1) + 2 * digits_of_four(point), signs), 4);
 }
 
-/* Values -1, 0 and 1, plus or minus one eighth; in eighths. */
+/* Values -1, 0 and 1, plus or minus one eighth; in eighths: from 7 or 9 to 25, minus 16. */
 DTI_LANE void eight_of_iq1(signed char *to, uint32_t point, bool less)
 {
-    GGUF_VECTOR
-    for (unsigned i = 0; i < 8; i++)
-        to[i] = (signed char)(8 * ((int)(point >> (2 * i) & 3) - 1) + (less ? -1 : 1));
+    const uint64_t more = 8 * digits_of_eight(point) + BYTES_OF(less ? 7 : 9);
+    put_bytes(to, ((more | BYTES_OF(0x80)) - BYTES_OF(16)) ^ BYTES_OF(0x80), 8);
 }
 
 /* A 4-bit scale: d / 4 times (scale + 1/2). */

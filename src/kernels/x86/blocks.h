@@ -22,12 +22,7 @@
 #include "kernels/lanes.h"
 #include "kernels/streaming.h"
 
-enum {
-    DTI_CACHE_LINE = 64,
-    DTI_PAGE = 4096,
-    DTI_PREFETCH_DISTANCE = 8192,
-    DTI_BLOCK_BYTES_MAX = 512
-};
+enum { DTI_CACHE_LINE = 64, DTI_PREFETCH_DISTANCE = 8192, DTI_BLOCK_BYTES_MAX = 512 };
 
 /* Processes one block. constants: precomputed by the kernel. stream: dst is aligned to a cache
  * line, and stores bypass the caches. */
@@ -64,20 +59,31 @@ DTI_INLINE size_t dti_blocks_middle(struct dti_blocks blocks, const void *consta
     return at;
 }
 
-/* The same with streaming stores. Pages that do not fill a group are processed one by one. The
- * usual prefetch distance is a constant, which saves a register. */
+/* How many units the streams are apart in the next span, of at most n units: less than asked for at
+ * the end of the array; 0: they would be so near that one stream is as good. */
+__attribute__((unused)) static DTI_NOINLINE size_t
+dti_blocks_stretch(size_t units, size_t src_unit, size_t n, const struct dti_streaming *streaming)
+{
+    const size_t share = n / streaming->streams * src_unit, all = streaming->stretch;
+    const size_t bytes = share < all ? share : all;
+    return bytes < all / 32 ? 0 : bytes / (units * src_unit) * units;
+}
+
+/* The same with streaming stores. What does not fill a span of several streams is processed as one.
+ * The usual prefetch distance is a constant, which saves a register. */
 DTI_INLINE size_t dti_blocks_streamed(struct dti_blocks blocks, const void *constants,
                                       unsigned char *dst, const unsigned char *src, size_t at,
                                       size_t n, const struct dti_streaming *streaming)
 {
-    const size_t page = DTI_PAGE / blocks.src_unit, pages = streaming->pages;
-    const size_t ahead = streaming->ahead;
-    if (pages > 1 && DTI_PAGE % (blocks.units * blocks.src_unit) == 0) {
-        for (; n - at >= pages * page; at += pages * page) {
-            for (size_t unit = at; unit < at + page; unit += blocks.units) {
-                for (size_t lane = 0; lane < pages; lane++)
-                    dti_blocks_one(blocks, constants, dst, src, unit + lane * page, true, ahead,
-                                   true);
+    const size_t streams = streaming->streams, ahead = streaming->ahead;
+    if (streams > 1) {
+        size_t stretch;
+        for (; (stretch = dti_blocks_stretch(blocks.units, blocks.src_unit, n - at, streaming)) > 0;
+             at += streams * stretch) {
+            for (size_t unit = at; unit < at + stretch; unit += blocks.units) {
+                for (size_t lane = 0; lane < streams; lane++)
+                    dti_blocks_one(blocks, constants, dst, src, unit + lane * stretch, ahead > 0,
+                                   ahead, true);
             }
         }
     }

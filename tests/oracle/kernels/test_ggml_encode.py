@@ -217,15 +217,19 @@ def every_type(long):
 
 def made_numbers(number, elements):
     """The numbers that test_gguf_encode.c generates."""
-    random, state = np.zeros(37 * elements, np.uint32), number
+    run, kinds = 6, 8
+    random, state = np.zeros((run * kinds + 1) * elements, np.uint32), number
     for i in range(random.size):
         random[i] = state = (state * 1664525 + 1013904223) & 0xffffffff
     top = ((random >> 8).astype(np.int64) - (1 << 23))
-    kind = np.arange(random.size) // elements % 7
-    signs = np.where(random >> 31, np.float32(-1), np.float32(1)) * (random >> 30 & 1).astype(np.float32)
+    block = np.arange(random.size) // elements
+    kind = block // run % kinds
+    signs = np.where(random >> 31, np.float32(-1), np.float32(1)) * (random >> 30 & 1).astype(np.float32) * np.where(block % 2, np.float32(0.3), np.float32(1))
     coarse = np.trunc(top / (1 << 17)).astype(np.float32) * np.float32(2 ** -6)
-    scales = np.float32([1, 2.0 ** -20, 2.0 ** 20, 2.0 ** -130, 2.0 ** 126, 0, 0])[kind]
-    return np.where(kind == 5, signs, np.where(kind == 6, coarse, top.astype(np.float32) * np.float32(2.0 ** -24) * scales))
+    few = np.where(random >> 28 == 0, np.float32(1), np.float32(0))
+    scales = np.float32([1, 2.0 ** -20, 2.0 ** 20, 2.0 ** -130, 2.0 ** 126, 0, 0, 1])[kind]
+    ordinary = top.astype(np.float32) * np.float32(2.0 ** -24) * scales
+    return np.select([kind == 5, kind == 6, kind == 7], [signs, coarse, np.where(few > 0, ordinary, np.float32(0))], ordinary)
 
 
 def print_hashes():

@@ -2,6 +2,7 @@
  *
  * fp32 <-> bf16 with AVX2, by integer arithmetic. */
 #include "kernels/kernels.h"
+#include "kernels/x86/cast/saturate.h"
 #include "kernels/x86/modes.h"
 #include "kernels/x86/vector.h"
 
@@ -43,25 +44,53 @@ DTI_INLINE __m256i bf16_of(__m256i bits, enum dti_round round, bool plain)
     return _mm256_srli_epi32(_mm256_blendv_epi8(round_to_half(bits, round), answer, nan), 16);
 }
 
-DTI_INLINE void bf16_encode_block(const void *constants, unsigned char *dst,
-                                  const unsigned char *src, bool stream, enum dti_round round,
-                                  bool plain)
+/* limits: NULL for none. */
+DTI_INLINE __m256i bf16_load(const struct saturation *limits, const unsigned char *src,
+                             enum dti_round round, bool plain)
 {
-    (void)constants;
+    const __m256 x = load256_ps(src);
+    return bf16_of(_mm256_castps_si256(limits ? saturated(limits, x) : x), round, plain);
+}
+
+DTI_INLINE void bf16_pack(const struct saturation *limits, unsigned char *dst,
+                          const unsigned char *src, bool stream, enum dti_round round, bool plain)
+{
     for (size_t i = 0; i < 4; i++) {
-        const __m256i a = bf16_of(load256(src + 64 * i), round, plain);
-        const __m256i b = bf16_of(load256(src + 64 * i + 32), round, plain);
+        const __m256i a = bf16_load(limits, src + 64 * i, round, plain);
+        const __m256i b = bf16_load(limits, src + 64 * i + 32, round, plain);
         const __m256i packed = _mm256_packus_epi32(a, b); /* a0 b0 a1 b1 in 64-bit parts */
         store256(dst + 32 * i, _mm256_permute4x64_epi64(packed, 0xd8), stream);
     }
 }
 
+DTI_INLINE void bf16_encode_block(const void *constants, unsigned char *dst,
+                                  const unsigned char *src, bool stream, enum dti_round round,
+                                  bool plain)
+{
+    (void)constants;
+    bf16_pack(NULL, dst, src, stream, round, plain);
+}
 DTI_SIX_MODES(bf16_encode, 64, 4, 2)
+
+DTI_INLINE void bf16_clamped_block(const void *constants, unsigned char *dst,
+                                   const unsigned char *src, bool stream, enum dti_round round,
+                                   bool plain)
+{
+    bf16_pack(constants, dst, src, stream, round, plain);
+}
+DTI_ONE_MODE(bf16_clamped, 64, 4, 2)
 
 void dti_fp32_to_bf16_avx2(const struct dti_kernel_args *args, void *restrict dst,
                            const void *restrict src, size_t n)
 {
     bf16_encode_by_mode(NULL, args, dti_keeps_nan(args), dst, src, n);
+}
+
+void dti_fp32_to_bf16_saturating_avx2(const struct dti_kernel_args *args, void *restrict dst,
+                                      const void *restrict src, size_t n)
+{
+    const struct saturation limits = saturation_init(args, 0x1.fep127F);
+    bf16_clamped_by_mode(&limits, args, dti_keeps_nan(args), dst, src, n);
 }
 
 /* NaNs become quiet, as in all casts. */

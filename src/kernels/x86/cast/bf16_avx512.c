@@ -3,6 +3,7 @@
  * fp32 <-> bf16 with AVX-512. Uses integer arithmetic, because VCVTNEPS2BF16 treats subnormals
  * as zero. */
 #include "kernels/kernels.h"
+#include "kernels/x86/cast/saturate.h"
 #include "kernels/x86/modes.h"
 #include "kernels/x86/scan/loss_cast_avx512.h"
 #include "kernels/x86/vector.h"
@@ -65,11 +66,43 @@ DTI_INLINE void bf16_encode_block(const void *order, unsigned char *dst, const u
 
 DTI_SIX_MODES(bf16_encode, 64, 4, 2)
 
+struct clamped_parts {
+    struct saturation limits;
+    __m512i words;
+};
+
+DTI_INLINE __m512i clamped_of(const struct saturation *limits, const unsigned char *src,
+                              enum dti_round round, bool plain)
+{
+    return bf16_of(_mm512_castps_si512(saturated(limits, load512_ps(src))), round, plain);
+}
+
+DTI_INLINE void bf16_clamped_block(const void *constants, unsigned char *dst,
+                                   const unsigned char *src, bool stream, enum dti_round round,
+                                   bool plain)
+{
+    const struct clamped_parts *const c = constants;
+    for (size_t i = 0; i < 2; i++) {
+        const __m512i a = clamped_of(&c->limits, src + 128 * i, round, plain);
+        const __m512i b = clamped_of(&c->limits, src + 128 * i + 64, round, plain);
+        store512(dst + 64 * i, _mm512_permutex2var_epi16(a, c->words, b), stream);
+    }
+}
+DTI_ONE_MODE(bf16_clamped, 64, 4, 2)
+
 void dti_fp32_to_bf16_avx512(const struct dti_kernel_args *args, void *restrict dst,
                              const void *restrict src, size_t n)
 {
     const __m512i order = _mm512_loadu_si512((const void *)odd_words);
     bf16_encode_by_mode(&order, args, dti_keeps_nan(args), dst, src, n);
+}
+
+void dti_fp32_to_bf16_saturating_avx512(const struct dti_kernel_args *args, void *restrict dst,
+                                        const void *restrict src, size_t n)
+{
+    const struct clamped_parts parts = {saturation_init(args, 0x1.fep127F),
+                                        _mm512_loadu_si512((const void *)odd_words)};
+    bf16_clamped_by_mode(&parts, args, dti_keeps_nan(args), dst, src, n);
 }
 
 /* Constants of round_to_half() and encoding, kept in memory because compilers would recompute

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp32 -> signed and unsigned integers with AVX2 (8 bits) and AVX-512 (8, 16 and 32 bits):
- * clamped; NaN becomes 0. */
+ * fp32 -> signed and unsigned integers of 8, 16 and 32 bits with AVX2 and AVX-512: clamped; NaN
+ * becomes 0. */
 #include "kernels/kernels.h"
 #include "kernels/x86/modes.h"
 #include "kernels/x86/scan/loss_cast_avx512.h"
@@ -44,7 +44,7 @@ DTI_INLINE void to8_block(const void *constants, unsigned char *dst, const unsig
                      stream);
     }
 }
-DTI_FOUR_MODES(to8, 64, 4, 1)
+DTI_WHOLE_MODES(to8, 64, 4, 1)
 
 #ifdef __AVX512BW__
 /* Only receives small numbers. */
@@ -108,9 +108,12 @@ void dti_fp32_to_int8_loss_avx512(const struct dti_loss_rule *rule,
                   codes, source, n, index, stream, loss);
 }
 
+#endif
+
 /* Clamps to 32 bits as well. Negative numbers become 0 in unsigned formats. */
 DTI_INLINE vector whole32(const unsigned char *src, enum dti_round round, bool is_signed)
 {
+#ifdef __AVX512BW__
     const __m512 x = load512_ps(src);
     if (!is_signed) {
         const __m512 positive = _mm512_max_ps(x, _mm512_setzero_ps());
@@ -118,21 +121,41 @@ DTI_INLINE vector whole32(const unsigned char *src, enum dti_round round, bool i
     }
     const __mmask16 beyond = _mm512_cmp_ps_mask(x, _mm512_set1_ps(0x1p31f), _CMP_GE_OQ);
     return _mm512_mask_mov_epi32(rounded(x, x, round), beyond, _mm512_set1_epi32(INT32_MAX));
+#else /* numbers beyond the signed range become 2^31 as code */
+    const __m256 x = load256_ps(src), half = _mm256_set1_ps(0x1p31f);
+    if (is_signed) {
+        const __m256i beyond = (__m256i)_mm256_cmp_ps(x, half, _CMP_GE_OQ);
+        return _mm256_xor_si256(rounded(x, x, round), beyond);
+    }
+    /* from 2^31 on all numbers are integers */
+    const __m256 positive = _mm256_max_ps(x, _mm256_setzero_ps());
+    const __m256 upper = _mm256_cmp_ps(positive, half, _CMP_GE_OQ);
+    const __m256 rest = _mm256_sub_ps(positive, _mm256_and_ps(upper, half));
+    const __m256i beyond = (__m256i)_mm256_cmp_ps(rest, half, _CMP_GE_OQ);
+    const __m256i code =
+        _mm256_xor_si256(rounded(rest, rest, round), _mm256_slli_epi32((__m256i)upper, 31));
+    return _mm256_or_si256(code, beyond);
+#endif
 }
 
 DTI_INLINE void to16_block(const void *constants, unsigned char *dst, const unsigned char *src,
                            bool stream, enum dti_round round, bool is_signed)
 {
-    const vector order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
     (void)constants;
     for (size_t i = 0; i < 128; i += VECTOR) {
         const vector a = whole(src + 2 * i, 65535, round);
         const vector b = whole(src + 2 * i + VECTOR, 65535, round);
-        const vector packed = is_signed ? _mm512_packs_epi32(a, b) : _mm512_packus_epi32(a, b);
+        const vector packed =
+            is_signed ? VECTOR_BITS(packs_epi32)(a, b) : VECTOR_BITS(packus_epi32)(a, b);
+#ifdef __AVX512BW__
+        const vector order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
         store_vector(dst + i, _mm512_permutexvar_epi64(order, packed), stream);
+#else
+        store_vector(dst + i, _mm256_permute4x64_epi64(packed, 0xd8), stream);
+#endif
     }
 }
-DTI_FOUR_MODES(to16, 64, 4, 2)
+DTI_WHOLE_MODES(to16, 64, 4, 2)
 
 DTI_INLINE void to32_block(const void *constants, unsigned char *dst, const unsigned char *src,
                            bool stream, enum dti_round round, bool is_signed)
@@ -141,11 +164,11 @@ DTI_INLINE void to32_block(const void *constants, unsigned char *dst, const unsi
     for (size_t i = 0; i < 256; i += VECTOR)
         store_vector(dst + i, whole32(src + i, round, is_signed), stream);
 }
-DTI_FOUR_MODES(to32, 64, 4, 4)
+DTI_WHOLE_MODES(to32, 64, 4, 4)
 
 /* Integers that fill their container. */
-void dti_fp32_to_integer_avx512(const struct dti_kernel_args *args, void *restrict dst,
-                                const void *restrict src, size_t n)
+void VECTOR_NAME(dti_fp32_to_integer)(const struct dti_kernel_args *args, void *restrict dst,
+                                      const void *restrict src, size_t n)
 {
     const bool is_signed = args->encoder->format.kind == DTI_KIND_INT;
     if (args->encoder->container == 1)
@@ -155,10 +178,3 @@ void dti_fp32_to_integer_avx512(const struct dti_kernel_args *args, void *restri
     else
         to32_by_mode(NULL, args, is_signed, dst, src, n);
 }
-#else
-void dti_fp32_to_int8_avx2(const struct dti_kernel_args *args, void *restrict dst,
-                           const void *restrict src, size_t n)
-{
-    to8_by_mode(NULL, args, args->encoder->format.kind == DTI_KIND_INT, dst, src, n);
-}
-#endif

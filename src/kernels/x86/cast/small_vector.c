@@ -1,244 +1,44 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp32 -> signed floats of at most 8 bits with AVX2 and AVX-512; small.h explains the method.
- * The two differ in how they select bits: by masks or by blends. */
-#include "kernels/cast/small.h"
+ * fp32 -> signed floats of at most 8 bits with AVX2 and AVX-512, and with AVX-512 its loss. */
+#include "kernels/x86/cast/small_vector.h"
+
 #include "kernels/kernels.h"
 #include "kernels/x86/scan/loss_cast_avx512.h"
-#include "kernels/x86/vector.h"
 
-/* Results that the rounding alone does not give. */
-enum fixes {
-    FIX_NOTHING,
-    FIX_PAYLOAD, /* NaN, with a payload */
-    FIX_NAN,
-    FIX_ALL, /* NaN, infinity and overflow */
-};
+#define MODE(mode)                                                           \
+    case DTI_ROUND_##mode:                                                   \
+        if (c->fixes == FIX_NOTHING)                                         \
+            small_block(c, dst, src, stream, FIX_NOTHING, DTI_ROUND_##mode); \
+        else                                                                 \
+            small_block(c, dst, src, stream, FIX_ALL, DTI_ROUND_##mode);     \
+        break;
 
-struct small_encode {
-    vector top, least, magic, join; /* as in struct dti_small, in 32 bits each */
-    vector nan_value, nan_payload;
-    vector inf_mark, nan_mark, payload; /* payload: mask */
-    vector offset;                      /* in 16 bits each */
-    vector top_code, sign;              /* in 8 bits each, as all below */
-    vector overflow, overflow_negative, inf, inf_negative, nan, nan_negative, payload_code;
-    vector normal, largest; /* codes of the smallest normal and the largest number */
-    __m128i zeros, sign_shift;
-    bool minus_zero;
-};
-
-#ifdef __AVX512BW__
-/* Encodes one vector: codes with zeros below and the offset added, or marks. */
-DTI_INLINE __m512i small_round(const struct small_encode *c, __m512i bits, enum fixes fixes)
+/* Called, not inlined, so that the loop for the rare modes is small. */
+DTI_NOINLINE static void modes_block(const void *constants, unsigned char *dst,
+                                     const unsigned char *src, bool stream)
 {
-    const __m512i exponent_field = _mm512_set1_epi32(0x7f800000);
-    const __m512 number = _mm512_castsi512_ps(bits), top = _mm512_castsi512_ps(c->top);
-    __m512i x;
-    if (fixes == FIX_NOTHING)
-        x = _mm512_min_epu32(_mm512_and_si512(bits, _mm512_set1_epi32(0x7fffffff)), c->top);
-    else /* the smaller magnitude, positive; signaling NaNs stay NaNs and are replaced below */
-        x = _mm512_castps_si512(_mm512_range_ps(number, top, 10));
-    const __mmask16 ordered = _mm512_cmp_ps_mask(number, number, _CMP_ORD_Q);
-    if (fixes == FIX_PAYLOAD)
-        x = _mm512_mask_mov_epi32(
-            _mm512_ternarylogic_epi32(bits, c->nan_payload, c->nan_value, 0xea), ordered, x);
-    const __m512i e = _mm512_max_epu32(_mm512_and_si512(x, exponent_field), c->least);
-    const __m512i m = _mm512_add_epi32(e, c->magic);
-    const __m512 sum = _mm512_add_round_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(m),
-                                           _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    if (fixes == FIX_NOTHING || fixes == FIX_PAYLOAD)
-        return _mm512_madd_epi16(_mm512_castps_si512(sum), c->join);
-    __m512i mark = c->nan_mark;
-    if (fixes == FIX_ALL)
-        mark = _mm512_ternarylogic_epi32(_mm512_srli_epi32(bits, 16), c->payload, mark, 0xea);
-    __m512i code = _mm512_mask_madd_epi16(mark, ordered, _mm512_castps_si512(sum), c->join);
-    if (fixes == FIX_ALL) {
-        const __mmask16 inf =
-            _mm512_cmpeq_epi32_mask(_mm512_slli_epi32(bits, 1), _mm512_set1_epi32((int)0xff000000));
-        code = _mm512_mask_mov_epi32(code, inf, c->inf_mark);
+    const struct small_encode *const c = constants;
+    switch (c->round) {
+    default: /* no row has others */
+        MODE(ZERO)
+        MODE(UP)
+        MODE(DOWN)
+        MODE(NEAREST_AWAY)
+        MODE(ODD)
     }
-    return code;
-}
-
-/* Replaces marks by results. signs: bytes whose top bits are the signs of the numbers. */
-DTI_INLINE __m512i small_fix(const struct small_encode *c, __m512i code, __m512i signs,
-                             enum fixes fixes)
-{
-    __m512i answer =
-        _mm512_ternarylogic_epi32(_mm512_srl_epi16(signs, c->sign_shift), c->sign, code, 0xea);
-    if (!c->minus_zero)
-        answer = _mm512_maskz_mov_epi8(_mm512_test_epi8_mask(code, code), answer);
-    if (fixes == FIX_NAN || fixes == FIX_ALL) {
-        const __mmask64 negative = _mm512_movepi8_mask(signs);
-        if (fixes == FIX_ALL) {
-            const __m512i over = _mm512_mask_mov_epi8(c->overflow, negative, c->overflow_negative);
-            const __m512i inf = _mm512_mask_mov_epi8(c->inf, negative, c->inf_negative);
-            const __m512i inf_mark = _mm512_set1_epi8((char)DTI_SMALL_INF);
-            answer = _mm512_mask_mov_epi8(answer, _mm512_cmpeq_epi8_mask(code, c->top_code), over);
-            answer = _mm512_mask_mov_epi8(answer, _mm512_cmpeq_epi8_mask(code, inf_mark), inf);
-        }
-        const __m512i nan_mark = _mm512_set1_epi8((char)DTI_SMALL_NAN);
-        __m512i nan = _mm512_mask_mov_epi8(c->nan, negative, c->nan_negative);
-        if (fixes != FIX_NAN)
-            nan = _mm512_ternarylogic_epi32(code, c->payload_code, nan, 0xea);
-        answer = _mm512_mask_mov_epi8(answer, _mm512_cmpge_epu8_mask(code, nan_mark), nan);
-    }
-    return answer;
-}
-#else
-DTI_INLINE __m256i small_round(const struct small_encode *c, __m256i bits, enum fixes fixes)
-{
-    const __m256i exponent_field = _mm256_set1_epi32(0x7f800000);
-    const __m256i magnitude = _mm256_and_si256(bits, _mm256_set1_epi32(0x7fffffff));
-    __m256i x = _mm256_min_epu32(magnitude, c->top);
-    const __m256i nan = _mm256_cmpgt_epi32(magnitude, exponent_field);
-    if (fixes == FIX_PAYLOAD)
-        x = _mm256_blendv_epi8(
-            x, _mm256_or_si256(_mm256_and_si256(bits, c->nan_payload), c->nan_value), nan);
-    const __m256i e = _mm256_max_epu32(_mm256_and_si256(x, exponent_field), c->least);
-    const __m256i m = _mm256_add_epi32(e, c->magic);
-    const __m256 sum = _mm256_add_ps(_mm256_castsi256_ps(x), _mm256_castsi256_ps(m));
-    __m256i code = _mm256_madd_epi16(_mm256_castps_si256(sum), c->join);
-    if (fixes == FIX_NOTHING || fixes == FIX_PAYLOAD)
-        return code;
-    if (fixes == FIX_NAN) /* all ones, a negative number, saturates to 0, which ends up as 255 */
-        return _mm256_or_si256(code, nan);
-    const __m256i mark =
-        _mm256_or_si256(_mm256_and_si256(_mm256_srli_epi32(bits, 16), c->payload), c->nan_mark);
-    code = _mm256_blendv_epi8(code, mark, nan);
-    if (fixes == FIX_ALL)
-        code = _mm256_blendv_epi8(code, c->inf_mark, _mm256_cmpeq_epi32(magnitude, exponent_field));
-    return code;
-}
-
-DTI_INLINE __m256i small_fix(const struct small_encode *c, __m256i code, __m256i signs,
-                             enum fixes fixes)
-{
-    const __m256i sign = _mm256_and_si256(_mm256_srl_epi16(signs, c->sign_shift), c->sign);
-    __m256i answer = _mm256_or_si256(code, sign);
-    if (!c->minus_zero)
-        answer = _mm256_andnot_si256(_mm256_cmpeq_epi8(code, _mm256_setzero_si256()), answer);
-    if (fixes == FIX_NAN || fixes == FIX_ALL) {
-        if (fixes == FIX_ALL) {
-            const __m256i over = _mm256_blendv_epi8(c->overflow, c->overflow_negative, signs);
-            const __m256i inf = _mm256_blendv_epi8(c->inf, c->inf_negative, signs);
-            const __m256i inf_mark = _mm256_set1_epi8((char)DTI_SMALL_INF);
-            answer = _mm256_blendv_epi8(answer, over, _mm256_cmpeq_epi8(code, c->top_code));
-            answer = _mm256_blendv_epi8(answer, inf, _mm256_cmpeq_epi8(code, inf_mark));
-        }
-        const __m256i nan_mark = _mm256_set1_epi8((char)DTI_SMALL_NAN);
-        const __m256i is_nan = _mm256_cmpeq_epi8(_mm256_max_epu8(code, nan_mark), code);
-        __m256i nan = _mm256_blendv_epi8(c->nan, c->nan_negative, signs);
-        if (fixes != FIX_NAN)
-            nan = _mm256_or_si256(nan, _mm256_and_si256(code, c->payload_code));
-        answer = _mm256_blendv_epi8(answer, nan, is_nan);
-    }
-    return answer;
-}
-#endif
-
-/* Combines two vectors and removes offset and zeros. */
-DTI_INLINE vector small_joined(const struct small_encode *c, vector low, vector high)
-{
-    const vector words = VECTOR_BITS(packus_epi32)(low, high);
-    return VECTOR_BITS(srl_epi16)(VECTOR_BITS(sub_epi16)(words, c->offset), c->zeros);
-}
-
-DTI_INLINE vector small_words(const struct small_encode *c, const vector bits[2], enum fixes fixes)
-{
-    return small_joined(c, small_round(c, bits[0], fixes), small_round(c, bits[1], fixes));
-}
-
-DTI_INLINE vector small_codes(const struct small_encode *c, const unsigned char *src,
-                              enum fixes fixes)
-{
-    const vector bits[4] = {load_vector(src), load_vector(src + VECTOR),
-                            load_vector(src + 2 * VECTOR), load_vector(src + 3 * VECTOR)};
-    /* codes without sign, and bytes with the sign in their top bit, which saturation preserves;
-     * both in the order that packing leaves */
-    const vector code =
-        VECTOR_BITS(packus_epi16)(small_words(c, bits, fixes), small_words(c, bits + 2, fixes));
-    const vector signs = VECTOR_BITS(packs_epi16)(VECTOR_BITS(packs_epi32)(bits[0], bits[1]),
-                                                  VECTOR_BITS(packs_epi32)(bits[2], bits[3]));
-    return order_packed(small_fix(c, code, signs, fixes));
-}
-
-#define BLOCK(name, fixes)                                                                    \
-    DTI_INLINE void name(const void *constants, unsigned char *dst, const unsigned char *src, \
-                         bool stream)                                                         \
-    {                                                                                         \
-        for (size_t i = 0; i < 64; i += VECTOR)                                               \
-            store_vector(dst + i, small_codes(constants, src + 4 * i, fixes), stream);        \
-    }
-BLOCK(plain_block, FIX_NOTHING)
-BLOCK(nan_block, FIX_NAN)
-BLOCK(payload_block, FIX_PAYLOAD)
-BLOCK(all_block, FIX_ALL)
-
-DTI_INLINE vector bytes_of(uint64_t code)
-{
-    return VECTOR_BITS(set1_epi8)((char)(unsigned char)code);
-}
-
-/* Returns the fixes that the results need, as FIX_... */
-DTI_INLINE enum fixes small_init(const struct dti_encoder *e, struct small_encode *ret)
-{
-    const struct dti_small s = dti_small_init(e);
-    struct small_encode c;
-    c.top = VECTOR_BITS(set1_epi32)((int)s.top);
-    c.least = VECTOR_BITS(set1_epi32)((int)s.least);
-    c.magic = VECTOR_BITS(set1_epi32)((int)s.magic);
-    c.join = VECTOR_BITS(set1_epi32)((int)s.join);
-    c.nan_value = VECTOR_BITS(set1_epi32)((int)s.nan_value);
-    c.nan_payload = VECTOR_BITS(set1_epi32)((int)s.nan_payload);
-    c.inf_mark = VECTOR_BITS(set1_epi32)((int)s.inf_mark);
-    c.nan_mark = VECTOR_BITS(set1_epi32)((int)s.nan_mark);
-    c.payload = VECTOR_BITS(set1_epi32)((int)(e->nan_payload << s.zeros));
-    c.offset = VECTOR_BITS(set1_epi16)((short)s.offset);
-    c.top_code = bytes_of(s.top_code);
-    c.sign = bytes_of(e->sign_bit);
-    c.overflow = bytes_of(e->overflow[0]);
-    c.overflow_negative = bytes_of(e->overflow[1]);
-    c.inf = bytes_of(e->inf[0]);
-    c.inf_negative = bytes_of(e->inf[1]);
-    c.nan = bytes_of(e->nan[0]);
-    c.nan_negative = bytes_of(e->nan[1]);
-    c.payload_code = bytes_of(e->nan_payload);
-    c.largest = bytes_of(e->max_magnitude);
-    c.normal = bytes_of(UINT64_C(1) << e->man_bits);
-    c.zeros = _mm_cvtsi32_si128((int)s.zeros);
-    c.sign_shift = _mm_cvtsi32_si128((int)s.sign_shift);
-    c.minus_zero = e->zero[1] != 0;
-    *ret = c;
-    if (!s.top_is_overflow || !s.top_is_inf)
-        return FIX_ALL;
-    if (s.top_is_nan)
-        return FIX_NOTHING;
-    return e->nan_payload != 0 ? FIX_PAYLOAD : FIX_NAN;
 }
 
 void VECTOR_NAME(dti_fp32_to_small)(const struct dti_kernel_args *args, void *restrict dst,
                                     const void *restrict src, size_t n)
 {
+    const struct dti_blocks modes = {modes_block, 64, 4, 1, true};
     struct small_encode c;
-    switch (small_init(args->encoder, &c)) {
-    case FIX_NOTHING:
-        dti_blocks_run((struct dti_blocks){plain_block, 64, 4, 1, true}, &c, dst, src, n,
-                       args->stream);
-        break;
-    case FIX_PAYLOAD:
-        dti_blocks_run((struct dti_blocks){payload_block, 64, 4, 1, true}, &c, dst, src, n,
-                       args->stream);
-        break;
-    case FIX_NAN:
-        dti_blocks_run((struct dti_blocks){nan_block, 64, 4, 1, true}, &c, dst, src, n,
-                       args->stream);
-        break;
-    case FIX_ALL:
-        dti_blocks_run((struct dti_blocks){all_block, 64, 4, 1, true}, &c, dst, src, n,
-                       args->stream);
-        break;
-    }
+    small_init(args->encoder, &c);
+    if (c.round == DTI_ROUND_NEAREST_EVEN)
+        small_run(&c, dst, src, n, args->stream);
+    else
+        dti_blocks_run(modes, &c, dst, src, n, args->stream);
 }
 
 #ifdef __AVX512BW__
@@ -292,7 +92,7 @@ void dti_fp32_to_small_loss_avx512(const struct dti_loss_rule *rule,
                                    struct dti_loss *loss)
 {
     struct small_encode c;
-    (void)small_init(cast->args->encoder, &c);
+    small_init(cast->args->encoder, &c);
     LOSS_CAST_RUN(small_loss, &c, false, LOSS_BY_CODE);
 }
 #endif

@@ -9,14 +9,16 @@
  *   half       the upper 128 entries differ from the lower ones in the same bits, mostly the sign,
  *              with one exception, mostly a NaN at the code of -0: 8
  *   sign       the same, and the lower 128 are all equal: a comparison
- *   whole      16
+ *   rows       16 rows of 16 entries, which are one row, each with some bits changed; only the
+ * first row and the last, of subnormals and of NaNs, may be others, for both signs: 4 whole      16
  *
  * Gather instructions would take eight times as long. Most 8-bit floats convert to fp32 faster
- * through fp16, whose conversion handles subnormals at full speed. */
+ * through fp16, whose conversion handles subnormals at full speed. 8-bit integers convert through
+ * fp32. */
 #include "kernels/kernels.h"
 #include "kernels/x86/vector.h"
 
-enum plane_kind { PLANE_CONSTANT, PLANE_NIBBLE, PLANE_SIGN, PLANE_HALF, PLANE_WHOLE };
+enum plane_kind { PLANE_CONSTANT, PLANE_NIBBLE, PLANE_SIGN, PLANE_ROWS, PLANE_HALF, PLANE_WHOLE };
 
 struct plane_avx2 {
     enum plane_kind kind;
@@ -24,7 +26,30 @@ struct plane_avx2 {
     __m256i first;                  /* the entry of code 0 */
     __m256i upper;                  /* half, sign: the bits in which the upper entries differ */
     __m256i exception, exceptional; /* half: the code of the exception, and its entry */
+    __m256i changes;                /* rows: the bits in which each row differs from its model */
 };
+
+/* The row that row number `row` is like, and that describes it if all of its entries differ from
+ * those of its model in the same bits. */
+static unsigned row_model(unsigned row)
+{
+    return row % 8 == 0 ? 0 : row % 8 == 7 ? 7 : 1;
+}
+
+static bool rows_init(struct plane_avx2 *p)
+{
+    unsigned char changes[16];
+    unsigned same = 0xffff;
+    for (unsigned row = 0; row < 16; row++) {
+        const unsigned char *const model = p->table + 16 * row_model(row);
+        changes[row] = p->table[16 * row] ^ model[0];
+        const __m128i wanted = _mm_xor_si128(load128(model), _mm_set1_epi8((char)changes[row]));
+        const __m128i equal = _mm_cmpeq_epi8(load128(p->table + 16 * row), wanted);
+        same &= (unsigned)_mm_movemask_epi8(equal);
+    }
+    p->changes = _mm256_broadcastsi128_si256(load128(changes));
+    return same == 0xffff;
+}
 
 static struct plane_avx2 plane_init(const unsigned char *table, unsigned width)
 {
@@ -49,6 +74,8 @@ static struct plane_avx2 plane_init(const unsigned char *table, unsigned width)
         p.kind = table[0] == table[128] ? PLANE_CONSTANT : PLANE_SIGN;
     else if (width <= 4)
         p.kind = PLANE_NIBBLE;
+    else if (rows_init(&p))
+        p.kind = PLANE_ROWS;
     else if (exceptions <= 1)
         p.kind = PLANE_HALF;
     return p;
@@ -78,6 +105,18 @@ DTI_INLINE __m256i look_up_128(const unsigned char *table, __m256i index, __m256
                               look_up_64(table + 64, low, bit4, bit5), bit6);
 }
 
+DTI_INLINE __m256i look_up_rows(const struct plane_avx2 *p, __m256i index, __m256i low)
+{
+    const __m256i last = _mm256_set1_epi8(0x70), row = _mm256_and_si256(index, last);
+    const __m256i high = _mm256_and_si256(_mm256_srli_epi16(index, 4), _mm256_set1_epi8(15));
+    __m256i answer = look_up_16(p->table + 16, low);
+    answer = _mm256_blendv_epi8(answer, look_up_16(p->table, low),
+                                _mm256_cmpeq_epi8(row, _mm256_setzero_si256()));
+    answer =
+        _mm256_blendv_epi8(answer, look_up_16(p->table + 112, low), _mm256_cmpeq_epi8(row, last));
+    return _mm256_xor_si256(answer, _mm256_shuffle_epi8(p->changes, high));
+}
+
 DTI_INLINE __m256i look_up(const struct plane_avx2 *p, __m256i index)
 {
     const __m256i low = _mm256_and_si256(index, _mm256_set1_epi8(15));
@@ -90,6 +129,8 @@ DTI_INLINE __m256i look_up(const struct plane_avx2 *p, __m256i index)
         return look_up_16(p->table, low);
     case PLANE_SIGN:
         return _mm256_xor_si256(p->first, _mm256_and_si256(negative, p->upper));
+    case PLANE_ROWS:
+        return look_up_rows(p, index, low);
     case PLANE_HALF:
         answer = look_up_128(p->table, index, low);
         answer = _mm256_xor_si256(answer, _mm256_and_si256(negative, p->upper));
@@ -107,6 +148,21 @@ DTI_INLINE void bytes_block(const void *constants, unsigned char *dst, const uns
     const struct plane_avx2 *plane = constants;
     for (size_t i = 0; i < 64; i += 32)
         store256(dst + i, look_up(&plane[0], load256(src + i)), stream);
+}
+
+/* The same as the next one for planes of rows, whose steps are then shared. */
+DTI_INLINE void rows_block(const void *constants, unsigned char *dst, const unsigned char *src,
+                           bool stream)
+{
+    const struct plane_avx2 *plane = constants;
+    for (size_t i = 0; i < 64; i += 32) {
+        const __m256i index = _mm256_permute4x64_epi64(load256(src + i), 0xd8);
+        const __m256i nibble = _mm256_and_si256(index, _mm256_set1_epi8(15));
+        const __m256i low = look_up_rows(&plane[0], index, nibble);
+        const __m256i high = look_up_rows(&plane[1], index, nibble);
+        store256(dst + 2 * i, _mm256_unpacklo_epi8(low, high), stream);
+        store256(dst + 2 * i + 32, _mm256_unpackhi_epi8(low, high), stream);
+    }
 }
 
 /* Permutes the codes first, so that interleaving bytes, which works within 128-bit lanes, gives
@@ -155,6 +211,43 @@ DTI_INLINE vector fp32_of_uint8(const unsigned char *src)
 
 VECTOR_BLOCK(int8_block, 64, 1, 4, fp32_of_int8)
 VECTOR_BLOCK(uint8_block, 64, 1, 4, fp32_of_uint8)
+
+/* Sixteen integers as fp32; mask: the bits that they have after their sign was extended. */
+struct numbers {
+    __m256 low, high;
+};
+
+DTI_INLINE struct numbers numbers_of(const __m256i *mask, const unsigned char *src)
+{
+    const __m128i codes = load128(src);
+    const __m256i low = _mm256_cvtepi8_epi32(codes);
+    const __m256i high = _mm256_cvtepi8_epi32(_mm_srli_si128(codes, 8));
+    return (struct numbers){_mm256_cvtepi32_ps(_mm256_and_si256(low, *mask)),
+                            _mm256_cvtepi32_ps(_mm256_and_si256(high, *mask))};
+}
+
+DTI_INLINE void integer_to_fp16(const void *constants, unsigned char *dst, const unsigned char *src,
+                                bool stream)
+{
+    for (size_t i = 0; i < 64; i += 16) {
+        const struct numbers x = numbers_of(constants, src + i);
+        const __m128i low = _mm256_cvtps_ph(x.low, _MM_FROUND_TO_NEAREST_INT);
+        const __m128i high = _mm256_cvtps_ph(x.high, _MM_FROUND_TO_NEAREST_INT);
+        store256(dst + 2 * i, join128(low, high), stream);
+    }
+}
+
+DTI_INLINE void integer_to_bf16(const void *constants, unsigned char *dst, const unsigned char *src,
+                                bool stream)
+{
+    for (size_t i = 0; i < 64; i += 16) {
+        const struct numbers x = numbers_of(constants, src + i);
+        const __m256i low = _mm256_srli_epi32(_mm256_castps_si256(x.low), 16);
+        const __m256i high = _mm256_srli_epi32(_mm256_castps_si256(x.high), 16);
+        const __m256i packed = _mm256_packus_epi32(low, high);
+        store256(dst + 2 * i, _mm256_permute4x64_epi64(packed, 0xd8), stream);
+    }
+}
 
 /* 8-bit floats with at most 5 exponent bits, to fp32:
  *
@@ -228,41 +321,62 @@ static bool fp8_init(struct fp8_decode *ret, const struct dti_code_table *table)
     return true;
 }
 
-static bool is_fp32(const struct dti_format *f)
+static bool is_ieee(const struct dti_format *f, unsigned exp_bits, unsigned man_bits)
 {
-    return f->kind == DTI_KIND_FLOAT && f->specials == DTI_SPECIALS_IEEE && f->exp_bits == 8 &&
-           f->man_bits == 23 && f->bias == 127;
+    return f->kind == DTI_KIND_FLOAT && f->specials == DTI_SPECIALS_IEEE &&
+           f->exp_bits == exp_bits && f->man_bits == man_bits &&
+           f->bias == (int32_t)(1u << (exp_bits - 1)) - 1;
+}
+
+/* 8-bit integers to fp32, fp16 or bf16, which hold all of them; otherwise false. */
+static bool from_integer(const struct dti_kernel_args *args, void *dst, const void *src, size_t n)
+{
+    const struct dti_format *const from = &args->table->src.format, *const to = &args->table->dst;
+    const bool fp32 = is_ieee(to, 8, 23), fp16 = is_ieee(to, 5, 10);
+    const bool is_signed = from->kind == DTI_KIND_INT;
+    const __m256i mask = _mm256_set1_epi32(is_signed ? -1 : 255);
+    const struct dti_blocks int8 = {int8_block, 64, 1, 4, false};
+    const struct dti_blocks uint8 = {uint8_block, 64, 1, 4, false};
+    const struct dti_blocks to_fp16 = {integer_to_fp16, 64, 1, 2, false};
+    const struct dti_blocks to_bf16 = {integer_to_bf16, 64, 1, 2, false};
+    if ((!is_signed && from->kind != DTI_KIND_UINT) || from->width != 8)
+        return false;
+    if (fp32 && is_signed)
+        dti_blocks_run(int8, NULL, dst, src, n, args->stream);
+    else if (fp32)
+        dti_blocks_run(uint8, NULL, dst, src, n, args->stream);
+    else if (fp16)
+        dti_blocks_run(to_fp16, &mask, dst, src, n, args->stream);
+    else if (is_ieee(to, 8, 7))
+        dti_blocks_run(to_bf16, &mask, dst, src, n, args->stream);
+    else
+        return false;
+    return true;
 }
 
 void dti_table_avx2(const struct dti_kernel_args *args, void *restrict dst,
                     const void *restrict src, size_t n)
 {
     const struct dti_code_table *table = args->table;
-    const struct dti_format *from = &table->src.format;
     struct plane_avx2 planes[4];
     const struct dti_blocks bytes = {bytes_block, 64, 1, 1, true};
     const struct dti_blocks halves = {halves_block, 64, 1, 2, true};
+    const struct dti_blocks rows = {rows_block, 64, 1, 2, true};
     const struct dti_blocks words = {words_block, 64, 1, 4, true};
-    const struct dti_blocks int8 = {int8_block, 64, 1, 4, false};
-    const struct dti_blocks uint8 = {uint8_block, 64, 1, 4, false};
     const struct dti_blocks floats = {fp8_block, 64, 1, 4, false};
     struct fp8_decode fp8;
-    if (is_fp32(&table->dst) && from->width == 8 && from->kind == DTI_KIND_INT) {
-        dti_blocks_run(int8, NULL, dst, src, n, args->stream);
+    if (from_integer(args, dst, src, n))
         return;
-    }
-    if (is_fp32(&table->dst) && from->width == 8 && from->kind == DTI_KIND_UINT) {
-        dti_blocks_run(uint8, NULL, dst, src, n, args->stream);
-        return;
-    }
-    if (is_fp32(&table->dst) && fp8_init(&fp8, table)) {
+    if (is_ieee(&table->dst, 8, 23) && fp8_init(&fp8, table)) {
         dti_blocks_run(floats, &fp8, dst, src, n, args->stream);
         return;
     }
     for (unsigned i = 0; i < table->container; i++)
-        planes[i] = plane_init(table->plane[i], from->width);
+        planes[i] = plane_init(table->plane[i], table->src.format.width);
     if (table->container == 1)
         dti_blocks_run(bytes, planes, dst, src, n, args->stream);
+    else if (table->container == 2 && rows_init(&planes[0]) && rows_init(&planes[1]))
+        dti_blocks_run(rows, planes, dst, src, n, args->stream);
     else if (table->container == 2)
         dti_blocks_run(halves, planes, dst, src, n, args->stream);
     else
