@@ -210,17 +210,18 @@ def file_cases(machine):
 
 
 def scan_cases(machine):
-    """Commands that read all data, compared with as many threads that map the files and only sum their words."""
+    """Commands that read all data, compared with as many threads that map or copy the files and only sum their words."""
     source, copy = machine.path("scan.safetensors"), machine.path("scan-copy.safetensors")
     files.write_checkpoint(source, limits.size_of(machine.options.size))
     shutil.copyfile(source, copy)
     for name, words, read in (("inspect --stats", ["inspect", source, "--stats"], [source]),
                               ("check --no-nan", ["check", source, "--no-nan"], [source]),
                               ("compare", ["compare", source, copy], [source, copy])):
-        reader = [machine.reader, "map", str(CORES), str(4 << 20), *read]
+        readers = {how: [machine.reader, how, str(CORES), str(4 << 20), *read] for how in ("map", "sum")}
         yield Case(name, lambda program, words=words: machine.run([program, *words]),
-                   {"reader": lambda reader=reader: machine.run(reader)["s"]},
-                   [("s", own("s"), None), ("/ a mapped sum", against("s", "reader"), at_most(1.1))])
+                   {how: lambda reader=reader: machine.run(reader)["s"] for how, reader in readers.items()},
+                   [("s", own("s"), None), ("/ a mapped sum", against("s", "map"), at_most(1.1)),
+                    ("/ a copied sum", against("s", "sum"), at_most(1.1))])
     os.unlink(source)
     os.unlink(copy)
 

@@ -6,8 +6,9 @@
  * result. Jumping out of them would leave the locks held.
  *
  * Map or copy: which is cheaper depends on the processor (cost of page faults and copies), the
- * kernel, and the file system (size of its page cache folios). Either can win by half, so both
- * are measured on the first pieces of a large file. */
+ * kernel, the file system (size of its page cache folios) and the reader (what it computes while
+ * mapped bytes arrive). Either can win by half, so the reader's own first pieces of a large file
+ * are read in both ways, in turn, and their processor time is compared. */
 #define _DEFAULT_SOURCE /* madvise(), MAP_ANONYMOUS */
 #define _DEFAULT_SOURCE /* mincore(): Linux only */
 #include "io/window.h"
@@ -29,9 +30,9 @@
 #include "util/run/process_environment.h"
 
 enum {
-    /* a smaller window costs system calls, a larger one memory; the extra 64 KiB are because a
-     * power-of-two block may begin anywhere in its first page */
-    WINDOW = (1 << 20) + (64 << 10),
+    /* A window begins at a multiple of its size: then one page fault maps a whole folio of the page
+     * cache, which is at most as large. Smaller windows cost a quarter more, larger ones memory. */
+    WINDOW = 2 << 20,
     PIECE = 16 << 10,
     SMALL = 8 << 10, /* largest piece that is copied ahead */
     AHEAD = 64 << 10,
@@ -41,6 +42,7 @@ enum {
 static size_t page = 4096;
 static struct sigaction before; /* previous handler, for signals that our windows did not cause */
 static _Thread_local struct dti_window *volatile looked_into;
+static _Thread_local struct dti_window *timed; /* the outermost of the looks that are timed */
 
 /* If the page is in one of the thread's windows, maps zeros from there to the window's end. */
 static bool put_zeros(uintptr_t at)
@@ -90,7 +92,7 @@ static void unmap(struct dti_window *window)
     window->bytes = NULL;
 }
 
-/* Maps the window from the page of `place` to at least `end`. */
+/* Maps the window that `place` is in, to at least `end`. */
 static bool map(struct dti_window *window, const struct dti_input *input, uint64_t place,
                 uint64_t end)
 {
@@ -100,7 +102,7 @@ static bool map(struct dti_window *window, const struct dti_input *input, uint64
         dti_once_end(&once, true);
     }
     unmap(window);
-    const uint64_t begin = place / page * page, all = input->start + input->size;
+    const uint64_t begin = place / WINDOW * WINDOW, all = input->start + input->size;
     uint64_t size = all - begin < WINDOW ? all - begin : WINDOW;
     if (end - begin > size)
         size = end - begin;
@@ -116,16 +118,21 @@ static bool map(struct dti_window *window, const struct dti_input *input, uint64
     return true;
 }
 
+/* Chooses how to read a piece; see the end of the file. */
+static enum dti_window_way choose(struct dti_window *window, const struct dti_input *input,
+                                  size_t size, uint64_t offset);
+static void end_trial(struct dti_window *window);
+
 /* Whether the bytes are mapped in the window, after mapping them if possible. */
-static bool reach(struct dti_window *window, const struct dti_input *input, void *buffer,
-                  size_t size, uint64_t offset)
+static bool reach(struct dti_window *window, const struct dti_input *input, size_t size,
+                  uint64_t offset)
 {
     if (!input->seekable || input->source || offset > input->size || size > input->size - offset ||
         size == 0 || size > SIZE_MAX / 2)
         return false;
-    if (window->way == DTI_WINDOW_UNDECIDED)
-        window->way = dti_window_choose(input, buffer, size, offset);
-    if (window->way != DTI_WINDOW_MAP)
+    const enum dti_window_way way =
+        window->way == DTI_WINDOW_UNDECIDED ? choose(window, input, size, offset) : window->way;
+    if (way != DTI_WINDOW_MAP)
         return false;
     const uint64_t place = input->start + offset, end = place + size;
     if (window->bytes && window->fd == input->fd && place >= window->begin &&
@@ -178,7 +185,7 @@ enum dti_status dti_window_look(struct dti_window *window, const struct dti_inpu
                                 void *buffer, size_t size, uint64_t offset, const void **ret_bytes,
                                 struct dti_error *reterr)
 {
-    if (!reach(window, input, buffer, size, offset)) {
+    if (!reach(window, input, size, offset)) {
         if (copy_ahead(window, input, size, offset)) {
             *ret_bytes = window->ahead + (offset - window->ahead_offset);
             return DTI_OK;
@@ -186,6 +193,8 @@ enum dti_status dti_window_look(struct dti_window *window, const struct dti_inpu
         const enum dti_status status = dti_input_read_at(input, buffer, size, offset, reterr);
         if (status == DTI_OK)
             *ret_bytes = buffer;
+        else if (timed == window)
+            timed = NULL;
         return status;
     }
     window->input = input;
@@ -227,6 +236,8 @@ enum dti_status dti_window_done(struct dti_window *window, enum dti_status statu
                                 struct dti_error *reterr)
 {
     const struct dti_input *const input = window->input;
+    if (timed == window)
+        end_trial(window);
     if (!input)
         return status;
     atomic_signal_fence(memory_order_seq_cst);
@@ -248,63 +259,41 @@ void dti_window_free(struct dti_window *window)
 }
 
 enum {
-    LARGE = 128 << 20, /* a smaller input is read before the measurement pays off */
-    SAMPLE = 256 << 10,
-    ROUNDS = 4,
-    SPAN = 2 * ROUNDS * SAMPLE, /* bytes read for the measurement */
-    WHOLE = 64 << 10,           /* pages are at most this large */
-    LINE = 64,
-    DEVICES = 8, /* further devices are not measured */
+    LARGE = 128 << 20,    /* a smaller input is read before the trial pays off */
+    SMALLEST = 256 << 10, /* smaller pieces are copied and not timed */
+    IN_A_ROW = 4,         /* samples of a window's bytes */
+    SAMPLES = 6,          /* in each way */
+    AT_ONCE = 1 << 20,    /* bytes that must be in the page cache when a trial begins */
+    WHOLE = 64 << 10,     /* pages are at most this large */
+    DEVICES = 8,          /* further devices are not tried */
 };
 
-/* Touches every cache line, as a reader does. */
-static unsigned touch(const unsigned char *bytes)
-{
-    unsigned sum = 0;
-    for (size_t i = 0; i < SAMPLE; i += LINE)
-        sum += bytes[i];
-    return sum;
-}
+/* Results per device: files on one device are cached alike. */
+static struct {
+    atomic_int lock;
+    size_t count;
+    struct dti_window_device {
+        uint64_t device;
+        enum dti_window_way way;
+        unsigned samples[DTI_WINDOW_MAP + 1];
+        uint64_t best[DTI_WINDOW_MAP + 1]; /* the shortest time of a sample */
+    } device[DEVICES];
+} known;
 
-/* The minimum time of a piece in nanoseconds, over several from offset on; UINT64_MAX if they
- * cannot be read that way. The minimum, because other load only makes a piece slower. The two
- * ways run one after the other, not alternating, to keep the buffer in the cache. */
-static uint64_t time_pieces(enum dti_window_way way, const struct dti_input *input, void *buffer,
-                            uint64_t offset)
-{
-    static atomic_uint result; /* keeps the sum from being optimized away */
-    uint64_t best = UINT64_MAX;
-    for (unsigned i = 0; i < ROUNDS; i++, offset += SAMPLE) {
-        struct dti_window window = {.way = way};
-        const void *bytes;
-        const uint64_t start = dti_clock_now();
-        if (dti_window_look(&window, input, buffer, SAMPLE, offset, &bytes, NULL) != DTI_OK)
-            return UINT64_MAX;
-        atomic_store_explicit(&result, touch(bytes), memory_order_relaxed);
-        const enum dti_status status = dti_window_done(&window, DTI_OK, NULL);
-        dti_window_free(&window);
-        const uint64_t taken = dti_clock_now() - start;
-        if (status != DTI_OK || window.way != way)
-            return UINT64_MAX;
-        best = taken < best ? taken : best;
-    }
-    return best;
-}
-
-/* Whether the pieces are in the page cache. Files on disk are copied: reads get better
+/* Whether what follows offset is in the page cache. Files on disk are copied: reads get better
  * read-ahead. */
 static bool is_cached(const struct dti_input *input, uint64_t offset)
 {
 #ifdef __linux__
-    unsigned char there[SPAN / DTI_PAGE]; /* enough for larger pages too */
+    unsigned char there[AT_ONCE / DTI_PAGE]; /* enough for larger pages too */
     const uint64_t begin = (input->start + offset) / WHOLE * WHOLE;
-    void *const pieces = mmap(NULL, SPAN, PROT_READ, MAP_SHARED, input->fd, (off_t)begin);
+    void *const pieces = mmap(NULL, AT_ONCE, PROT_READ, MAP_SHARED, input->fd, (off_t)begin);
     if (pieces == MAP_FAILED)
         return false;
     memset(there, 1, sizeof there);
-    const bool known = mincore(pieces, SPAN, there) == 0;
-    (void)munmap(pieces, SPAN);
-    return known && !memchr(there, 0, sizeof there);
+    const bool found = mincore(pieces, AT_ONCE, there) == 0;
+    (void)munmap(pieces, AT_ONCE);
+    return found && !memchr(there, 0, sizeof there);
 #else
     (void)input;
     (void)offset;
@@ -312,45 +301,70 @@ static bool is_cached(const struct dti_input *input, uint64_t offset)
 #endif
 }
 
-/* Mapping must be clearly faster: times vary with the placement in memory, those of copies most. */
-static enum dti_window_way measure(const struct dti_input *input, void *buffer, uint64_t offset)
+/* The device of an input, or NULL if there are too many. Called with the lock. */
+static struct dti_window_device *find_device(const struct dti_input *input, uint64_t offset)
 {
-    struct dti_input plain = *input;
-    plain.watch = NULL;
-    if (!is_cached(input, offset))
-        return DTI_WINDOW_COPY;
-    const uint64_t copy = time_pieces(DTI_WINDOW_COPY, &plain, buffer, offset);
-    const uint64_t map = time_pieces(DTI_WINDOW_MAP, &plain, buffer, offset + SPAN / 2);
-    return map < copy - copy / 8 ? DTI_WINDOW_MAP : DTI_WINDOW_COPY;
-}
-
-/* Results per device: files on one device are cached alike. */
-static struct {
-    atomic_int lock;
-    size_t count;
-    struct {
-        uint64_t device;
-        enum dti_window_way way;
-    } device[DEVICES];
-} known;
-
-static enum dti_window_way measured(const struct dti_input *input, void *buffer, uint64_t offset)
-{
-    enum dti_window_way way = DTI_WINDOW_UNDECIDED;
-    dti_process_lock(&known.lock);
     for (size_t i = 0; i < known.count; i++) {
         if (known.device[i].device == input->device)
-            way = known.device[i].way;
+            return &known.device[i];
     }
-    if (way == DTI_WINDOW_UNDECIDED && known.count == DEVICES)
-        way = DTI_WINDOW_COPY;
-    if (way == DTI_WINDOW_UNDECIDED) {
-        way = measure(input, buffer, offset);
-        known.device[known.count].device = input->device;
-        known.device[known.count++].way = way;
+    if (known.count == DEVICES)
+        return NULL;
+    struct dti_window_device *const found = &known.device[known.count++];
+    *found = (struct dti_window_device){.device = input->device};
+    if (!is_cached(input, offset))
+        found->way = DTI_WINDOW_COPY;
+    return found;
+}
+
+/* Tries the other way after a few windows' bytes; not in turn, to keep the buffer in the cache. A
+ * look inside another one goes the same way, and is timed as a part of it. */
+static enum dti_window_way try_piece(struct dti_window *window, const struct dti_input *input,
+                                     size_t size, uint64_t offset)
+{
+    if (timed)
+        return timed->trial.way;
+    dti_process_lock(&known.lock);
+    struct dti_window_device *const device = find_device(input, offset);
+    window->way = device ? device->way : DTI_WINDOW_COPY;
+    dti_process_unlock(&known.lock);
+    if (window->way != DTI_WINDOW_UNDECIDED)
+        return window->way;
+    timed = window;
+    struct dti_window_trial *const trial = &window->trial;
+    if (trial->device != device)
+        *trial = (struct dti_window_trial){.device = device, .way = DTI_WINDOW_COPY};
+    if (trial->samples == IN_A_ROW) {
+        trial->way = trial->way == DTI_WINDOW_COPY ? DTI_WINDOW_MAP : DTI_WINDOW_COPY;
+        trial->samples = 0;
+    }
+    trial->size += size;
+    trial->start = dti_clock_thread();
+    return trial->way;
+}
+
+/* Takes the shortest times: other load only makes a sample slower. Mapping must be clearly faster,
+ * because a copy cannot be torn. */
+static void end_trial(struct dti_window *window)
+{
+    struct dti_window_trial *const trial = &window->trial;
+    struct dti_window_device *const device = trial->device;
+    timed = NULL;
+    trial->time += dti_clock_thread() - trial->start;
+    if (trial->size < WINDOW)
+        return;
+    const uint64_t time = trial->time * WINDOW / trial->size;
+    trial->time = trial->size = 0;
+    trial->samples++;
+    dti_process_lock(&known.lock);
+    if (device->samples[trial->way]++ == 0 || time < device->best[trial->way])
+        device->best[trial->way] = time;
+    if (device->way == DTI_WINDOW_UNDECIDED && device->samples[DTI_WINDOW_COPY] >= SAMPLES &&
+        device->samples[DTI_WINDOW_MAP] >= SAMPLES) {
+        const uint64_t copy = device->best[DTI_WINDOW_COPY], map = device->best[DTI_WINDOW_MAP];
+        device->way = map < copy - copy / 16 ? DTI_WINDOW_MAP : DTI_WINDOW_COPY;
     }
     dti_process_unlock(&known.lock);
-    return way;
 }
 
 static atomic_bool is_allowed;
@@ -370,18 +384,19 @@ static void look_up_wanted(void)
         wanted = DTI_WINDOW_COPY;
 }
 
-enum dti_window_way dti_window_choose(const struct dti_input *input, void *buffer, size_t size,
-                                      uint64_t offset)
+static enum dti_window_way choose(struct dti_window *window, const struct dti_input *input,
+                                  size_t size, uint64_t offset)
 {
     static struct dti_once once;
     if (!dti_caller_is_process() || !atomic_load(&is_allowed))
-        return DTI_WINDOW_COPY;
+        return window->way = DTI_WINDOW_COPY;
     if (dti_once_begin(&once)) {
         look_up_wanted();
         dti_once_end(&once, true);
     }
-    if (wanted != DTI_WINDOW_UNDECIDED || size < SAMPLE || input->size < LARGE ||
-        offset > input->size - SPAN)
-        return wanted;
-    return measured(input, buffer, offset);
+    if (wanted != DTI_WINDOW_UNDECIDED)
+        return window->way = wanted;
+    if (size < SMALLEST || input->size < LARGE || input->size - offset < AT_ONCE + WHOLE)
+        return DTI_WINDOW_COPY;
+    return try_piece(window, input, size, offset);
 }

@@ -17,10 +17,18 @@
 
 enum dti_window_way { DTI_WINDOW_UNDECIDED, DTI_WINDOW_COPY, DTI_WINDOW_MAP };
 
+/* A sample of a way: what was read so, and the processor time from look to done. */
+struct dti_window_trial {
+    struct dti_window_device *device;
+    enum dti_window_way way;
+    unsigned samples; /* complete ones in a row */
+    uint64_t size, time, start;
+};
+
 /* A zeroed window is closed and ready. Use it in one thread at a time, and free it before any of
  * its inputs is closed. */
 struct dti_window {
-    enum dti_window_way way; /* chosen at the first look, unless set before */
+    enum dti_window_way way; /* chosen while looking, unless set before */
     int fd;                  /* the mapped file */
     unsigned char *bytes;    /* NULL: nothing is mapped */
     size_t size;
@@ -37,6 +45,7 @@ struct dti_window {
     uint64_t ahead_offset;
     size_t ahead_size;
     uint64_t last_end; /* end of the small piece that was read last */
+    struct dti_window_trial trial;
 };
 
 /* Returns the bytes offset to offset + size - 1 of a regular file, read-only, at any alignment,
@@ -64,13 +73,10 @@ void dti_window_free(struct dti_window *window); /* leaves it closed */
 
 /* Allows mapping files, which needs a SIGBUS handler, or forbids it. Only the owner of the process
  * may call it, before any thread is started. Until then all bytes are copied, and always for a
- * caller other than the process (util/run/caller.h). */
+ * caller other than the process (util/run/caller.h). Once allowed, the environment variable
+ * DTINFO_READ says how files are read; without it, both ways are tried and timed from
+ * dti_window_look() to dti_window_done() with the first large pieces of a large input, once per
+ * device. */
 void dti_window_allow(bool mapping);
-
-/* How to read an input: measured once per device, with the first pieces of a large input, or set
- * by the environment variable DTINFO_READ. Undecided until a piece is large enough; copy until
- * then. The arguments are those of dti_window_look(). */
-enum dti_window_way dti_window_choose(const struct dti_input *input, void *buffer, size_t size,
-                                      uint64_t offset);
 
 #endif

@@ -2,9 +2,10 @@
  *
  * Reads files from beginning to end with several threads: a lower bound on the time of any program
  * that reads them. Each thread takes the next block of the next file. `copy` calls pread() and
- * ignores the bytes; `map` maps the block and sums its 64-bit words, so that every page is touched.
+ * ignores the bytes; `sum` also sums their 64-bit words; `map` maps the block and sums its words,
+ * so that every page is touched.
  *
- *     read_floor copy|map THREADS BLOCK_BYTES FILE... */
+ *     read_floor copy|sum|map THREADS BLOCK_BYTES FILE... */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -19,7 +20,7 @@
 
 enum { THREADS_MAX = 256, FILES_MAX = 8 };
 
-static bool maps;
+static bool maps, sums;
 static size_t block; /* bytes; with `map`, whole pages */
 static atomic_uint_fast64_t total;
 static int files[FILES_MAX], file_count;
@@ -32,16 +33,21 @@ static void die(const char *what)
     exit(EXIT_FAILURE);
 }
 
+static void sum_words(const void *from, size_t size)
+{
+    const uint64_t *const words = from;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < size / sizeof *words; i++)
+        sum += words[i];
+    (void)atomic_fetch_add(&total, sum);
+}
+
 static void map_block(int file, size_t size, uint64_t offset)
 {
     void *const mapped = mmap(NULL, size, PROT_READ, MAP_SHARED, files[file], (off_t)offset);
     if (mapped == MAP_FAILED)
         die("mmap");
-    const uint64_t *const words = mapped;
-    uint64_t sum = 0;
-    for (size_t i = 0; i < size / sizeof *words; i++)
-        sum += words[i];
-    (void)atomic_fetch_add(&total, sum);
+    sum_words(mapped, size);
     (void)munmap(mapped, size);
 }
 
@@ -63,6 +69,8 @@ static void read_block(uint64_t at, char *buffer)
             die("pread");
         done += (size_t)got;
     }
+    if (sums)
+        sum_words(buffer, size);
 }
 
 static void *work(void *unused)
@@ -86,10 +94,11 @@ int main(int argc, char **argv)
     struct stat info;
     uint64_t longest = 0;
     if (argc < 5 || argc - 4 > FILES_MAX) {
-        fprintf(stderr, "usage: %s copy|map THREADS BLOCK_BYTES FILE...\n", argv[0]);
+        fprintf(stderr, "usage: %s copy|sum|map THREADS BLOCK_BYTES FILE...\n", argv[0]);
         return 2;
     }
     maps = strcmp(argv[1], "map") == 0;
+    sums = strcmp(argv[1], "sum") == 0;
     const long count = strtol(argv[2], NULL, 10);
     block = (size_t)strtoul(argv[3], NULL, 10);
     if (count < 1 || count > THREADS_MAX || block == 0)

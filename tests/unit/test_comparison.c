@@ -278,7 +278,8 @@ static void every_kernel_counts_as_the_definition_does(void)
                     rule_of(pairs[p][0], pairs[p][1], tolerance[0], tolerance[1]);
                 const size_t skew = random_word() % 8;
                 fill((enum kind)kind, lengths[i], rule.hub == DTI_COMPARISON_HUB32, a + skew, b);
-                if (!agree(&rule, a + skew, b, lengths[i])) {
+                if (!agree(&rule, a + skew, b, lengths[i]) ||
+                    !agree(&rule, a + skew, a + skew, lengths[i])) { /* with itself */
                     printf("  kind %u\n", kind);
                     return;
                 }

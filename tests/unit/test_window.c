@@ -4,6 +4,7 @@
  * give the same errors. */
 #include "io/window.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -14,6 +15,8 @@
 #include "sanitized.h"
 
 enum { SIZE = (5 << 20) + 1234, BUFFER = 3 << 20 };
+/* A file large enough for a trial, and the pieces after which it is over. */
+enum { ZEROS = 130 << 20, PIECE = 1 << 20, PIECES = 40 };
 
 static struct dti_input input;
 static struct dti_error error;
@@ -83,11 +86,11 @@ static void bytes_are_those_of_the_file_both_ways(void)
 /* From the second piece on: only then is the access known to be sequential. */
 static void small_pieces_in_a_row_are_copied_ahead(void)
 {
-    enum { STEP = 700, PIECES = SIZE / STEP };
+    enum { STEP = 700, SMALL_PIECES = SIZE / STEP };
     open_made();
     struct dti_window window = {.way = DTI_WINDOW_COPY};
     const void *bytes;
-    for (size_t i = 0; i < PIECES; i++) {
+    for (size_t i = 0; i < SMALL_PIECES; i++) {
         const uint64_t offset = (uint64_t)i * STEP;
         const size_t size = 1 + i % STEP;
         CHECK(dti_window_look(&window, &input, buffer, size, offset, &bytes, &error) == DTI_OK);
@@ -344,23 +347,112 @@ static void a_watch_sees_what_is_read(void)
     leave();
 }
 
-static void the_way_is_chosen_for_large_pieces_of_large_files(void)
+static bool is_set(void)
 {
-    const bool set = getenv("DTINFO_READ") != NULL;
-    open_made();
-    CHECK((dti_window_choose(&input, buffer, BUFFER, 0) != DTI_WINDOW_UNDECIDED) == set);
+    const char *const wanted = getenv("DTINFO_READ");
+    return wanted && (strcmp(wanted, "map") == 0 || strcmp(wanted, "copy") == 0);
+}
+
+/* Looks at a piece of zeros with a window, which may stay undecided. */
+static void look_at_zeros(struct dti_window *window, uint64_t offset, size_t size)
+{
+    const unsigned char *byte = NULL;
+    const void *bytes = NULL;
+    memset(buffer, 1, size);
+    CHECK(dti_window_look(window, &input, buffer, size, offset, &bytes, &error) == DTI_OK);
+    byte = bytes;
+    CHECK(byte && byte[0] == 0 && memcmp(byte, byte + 1, size - 1) == 0);
+    CHECK(dti_window_done(window, DTI_OK, &error) == DTI_OK);
+}
+
+/* Makes "in" a file of zeros, in the page cache as far as it is read, and opens it. */
+static void open_zeros(void)
+{
+    const int fd = open("in", O_WRONLY | O_TRUNC);
     dti_input_close(&input);
-    CHECK(truncate("in", (off_t)200 << 20) == 0);
+    memset(buffer, 0, BUFFER);
+    for (off_t left = (PIECES + 2) * PIECE, some; left > 0; left -= some) {
+        some = left < BUFFER ? left : BUFFER;
+        CHECK(write(fd, buffer, (size_t)some) == (ssize_t)some);
+    }
+    CHECK(ftruncate(fd, ZEROS) == 0 && close(fd) == 0);
+    CHECK(dti_input_open(&input, "in", &error) == DTI_OK);
+}
+
+/* The two must be read in the same way, and a failed look is not the outer one of the next. */
+static void a_look_inside_another_goes_the_same_way(void)
+{
+    struct dti_window outer = {0}, inner = {0};
+    const void *bytes[2];
+    open_made();
+    open_zeros();
+    input.device += 100;
+    CHECK(dti_input_read_at(&input, buffer, BUFFER, 0, &error) == DTI_OK); /* now cached */
+    for (unsigned k = 0; k < PIECES; k++) {
+        const uint64_t offset = (uint64_t)k * PIECE;
+        dti_window_free(&outer);
+        dti_window_free(&inner);
+        CHECK(dti_window_look(&outer, &input, buffer, PIECE, offset, &bytes[0], &error) == DTI_OK);
+        const bool open = outer.way == DTI_WINDOW_UNDECIDED;
+        CHECK(dti_window_look(&inner, &input, buffer + PIECE, PIECE, offset, &bytes[1], &error) ==
+              DTI_OK);
+        CHECK(!open || (outer.bytes != NULL) == (inner.bytes != NULL));
+        CHECK(dti_window_done(&inner, DTI_OK, &error) == DTI_OK);
+        CHECK(dti_window_done(&outer, DTI_OK, &error) == DTI_OK);
+    }
+    CHECK(outer.way != DTI_WINDOW_UNDECIDED && inner.way == outer.way);
+    dti_window_free(&outer);
+    dti_window_free(&inner);
+    leave();
+}
+
+/* Only large pieces of large files are timed; what is not in the page cache is copied. */
+static void small_pieces_and_files_are_copied_and_not_timed(void)
+{
+    struct dti_window window = {0};
+    open_made();
+    dti_input_close(&input);
+    CHECK(truncate("in", 0) == 0 && truncate("in", (off_t)200 << 20) == 0);
     if (CHECK(dti_input_open(&input, "in", &error) == DTI_OK)) {
-        CHECK((dti_window_choose(&input, buffer, 4096, 0) != DTI_WINDOW_UNDECIDED) == set);
-        CHECK(dti_window_choose(&input, buffer, BUFFER, 17) != DTI_WINDOW_UNDECIDED);
+        input.device += 200;
+        look_at_zeros(&window, 0, 4096);
+        CHECK((window.way != DTI_WINDOW_UNDECIDED) == is_set());
+        look_at_zeros(&window, input.size - BUFFER / 16, BUFFER / 16);
+        CHECK((window.way != DTI_WINDOW_UNDECIDED) == is_set());
+        look_at_zeros(&window, 100 << 20, BUFFER);
+        CHECK(window.way == DTI_WINDOW_COPY || is_set());
+    }
+    dti_window_free(&window);
+    leave();
+}
+
+static void both_ways_are_tried_before_one_is_chosen(void)
+{
+    open_made();
+    open_zeros();
+    for (unsigned i = 0; i < 10; i++, input.device++) { /* more than are remembered */
+        struct dti_window window = {0};
+        unsigned ways = 0;
         CHECK(dti_input_read_at(&input, buffer, BUFFER, 0, &error) == DTI_OK); /* now cached */
-        input.device++;
-        CHECK(dti_window_choose(&input, buffer, 1 << 20, 17) != DTI_WINDOW_UNDECIDED);
-        CHECK((dti_window_choose(&input, buffer, BUFFER, input.size - 1000) !=
-               DTI_WINDOW_UNDECIDED) == set);
-        for (unsigned i = 0; i < 20; i++, input.device++) /* more than are cached */
-            CHECK(dti_window_choose(&input, buffer, BUFFER, 0) != DTI_WINDOW_UNDECIDED);
+        look_at_zeros(&window, 17, 4096);
+        CHECK((window.way != DTI_WINDOW_UNDECIDED) == is_set());
+        for (unsigned k = 0; k < PIECES; k++) {
+            const bool was_open = window.way == DTI_WINDOW_UNDECIDED;
+            dti_window_free(&window);
+            look_at_zeros(&window, 17 + (uint64_t)k * PIECE, PIECE);
+            if (was_open)
+                ways |= window.bytes ? 2 : 1;
+        }
+        CHECK(window.way != DTI_WINDOW_UNDECIDED);
+        CHECK(is_set() || i >= 6 || ways == 3);
+        const enum dti_window_way way = window.way;
+        dti_window_free(&window);
+        window = (struct dti_window){0}; /* what was found holds for other windows */
+        if (i < 6) {
+            look_at_zeros(&window, 0, PIECE);
+            CHECK(window.way == way);
+        }
+        dti_window_free(&window);
     }
     leave();
 }
@@ -370,11 +462,16 @@ static void nothing_is_mapped_unless_that_is_allowed(void)
     const char *const wanted = getenv("DTINFO_READ");
     const bool map = wanted && strcmp(wanted, "map") == 0;
     open_made();
-    dti_window_allow(false);
-    CHECK(dti_window_choose(&input, buffer, BUFFER, 0) == DTI_WINDOW_COPY);
-    dti_window_allow(true);
-    CHECK((dti_window_choose(&input, buffer, BUFFER, 0) == DTI_WINDOW_MAP) == map);
-    dti_input_close(&input);
+    for (unsigned allowed = 0; allowed < 2; allowed++) {
+        struct dti_window window = {0};
+        const void *bytes = NULL;
+        dti_window_allow(allowed);
+        CHECK(dti_window_look(&window, &input, buffer, BUFFER, 0, &bytes, &error) == DTI_OK);
+        CHECK(memcmp(bytes, content, BUFFER) == 0);
+        CHECK((window.bytes != NULL) == (allowed && map));
+        CHECK(dti_window_done(&window, DTI_OK, &error) == DTI_OK);
+        dti_window_free(&window);
+    }
     leave();
 }
 
@@ -383,5 +480,5 @@ UNIT_MAIN(prepare, bytes_are_those_of_the_file_both_ways, small_pieces_in_a_row_
           a_file_that_shrinks_under_a_window_is_an_error, each_of_two_windows_may_lose_its_file,
           threads_lose_windows_at_once, a_signal_elsewhere_keeps_its_default_action,
           what_cannot_be_mapped_is_copied, a_watch_sees_what_is_read,
-          the_way_is_chosen_for_large_pieces_of_large_files,
-          nothing_is_mapped_unless_that_is_allowed)
+          a_look_inside_another_goes_the_same_way, small_pieces_and_files_are_copied_and_not_timed,
+          both_ways_are_tried_before_one_is_chosen, nothing_is_mapped_unless_that_is_allowed)

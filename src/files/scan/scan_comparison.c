@@ -55,22 +55,25 @@ static enum dti_status look_at(struct comparison_scan *scan, size_t part,
     dti_comparison_fn *const kernel = scan->kernel[pair->rule.hub];
     const bool single = pair->rule.hub == DTI_COMPARISON_HUB32;
     bool equal = true;
-    if (sides->same_bytes)
-        equal = memcmp(block->a, block->b, dti_scan_bytes(&sides->a, block->n)) == 0;
     for (size_t at = 0; at < block->n; at += DTI_TILE) {
         const size_t n = block->n - at < DTI_TILE ? block->n - at : DTI_TILE;
         const uint64_t index = block->first + at;
+        const unsigned char *const raw_a = block->a + dti_scan_bytes(&sides->a, at);
+        const unsigned char *const raw_b = block->b + dti_scan_bytes(&sides->b, at);
+        /* just before the numbers are read, which it brings into the nearest cache */
+        const bool same =
+            sides->same_bytes && memcmp(raw_a, raw_b, dti_scan_bytes(&sides->a, n)) == 0;
         const void *a, *b;
         enum dti_status status =
-            dti_scan_numbers(&sides->a, block->a + dti_scan_bytes(&sides->a, at),
-                             buffers->numbers[0], n, index, &a, reterr);
-        if (status == DTI_OK)
-            status = dti_scan_numbers(&sides->b, block->b + dti_scan_bytes(&sides->b, at),
-                                      buffers->numbers[1], n, index, &b, reterr);
+            dti_scan_numbers(&sides->a, raw_a, buffers->numbers[0], n, index, &a, reterr);
+        b = a;
+        if (status == DTI_OK && !same)
+            status = dti_scan_numbers(&sides->b, raw_b, buffers->numbers[1], n, index, &b, reterr);
         if (status != DTI_OK)
             return status;
-        if (!sides->same_bytes)
-            equal = equal && memcmp(a, b, n * (single ? sizeof(float) : sizeof(uint64_t))) == 0;
+        equal =
+            equal && (same || (!sides->same_bytes &&
+                               memcmp(a, b, n * (single ? sizeof(float) : sizeof(uint64_t))) == 0));
         kernel(&pair->rule, a, b, n, index, comparison);
     }
     *ret_equal = equal;
@@ -130,7 +133,8 @@ static enum dti_status do_block(void *context, size_t member, size_t part, uint6
 
 static bool same_layout(const struct dti_scan_side *a, const struct dti_scan_side *b)
 {
-    return a->layout.swapped == b->layout.swapped &&
+    return strcmp(a->format->name, b->format->name) == 0 &&
+           a->layout.swapped == b->layout.swapped &&
            (!dti_format_packs(a->format) || a->layout.packing == b->layout.packing);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads elements of tensors as numbers, manages the buffers, and runs scans. A block fits in a
- * core's L2 cache from the read to the kernel; from there on, tiles stay in L1. */
+ * Reads elements of tensors as numbers, manages the buffers, and runs scans. */
 #include "files/scan/scan_side.h"
 
 #include <stdlib.h>
@@ -12,10 +11,13 @@
 #include "kernels/fp64.h"
 #include "util/checked.h"
 #include "util/run/allocate.h"
+#include "util/run/pages.h"
 
 enum {
-    MEMORY = 16 << 20,       /* all threads together */
-    BLOCK_BYTES = 512 << 10, /* all sides of a block */
+    MEMORY = 16 << 20, /* all threads together */
+    /* All sides of a block: reads of less cost up to a fifth more, although it stays in a core's L2
+     * cache, and a window is as large. Tiles stay in L1 from the first kernel on. */
+    BLOCK_BYTES = 2 << 20,
     LINE = 64,
 };
 
@@ -221,13 +223,18 @@ static enum dti_status make_buffers(struct dti_scan *scan, size_t members, struc
     const uint64_t max = scan->options->max_memory;
     const uint64_t share = (max > 0 ? max : MEMORY) / members;
     const size_t numbers = 2 * (size_t)DTI_SCAN_NUMBERS;
-    uint64_t most = 8, bytes;
-    for (size_t i = 0; i < scan->count; i++)
-        most = scan->parts[i].block > most ? scan->parts[i].block : most;
+    uint64_t most = 8, largest = 0, bytes;
+    for (size_t i = 0; i < scan->count; i++) {
+        const struct dti_queue_part *const part = &scan->parts[i];
+        most = part->block > most ? part->block : most;
+        if (!dti_mul_u64(part->elements / 8 + 1, part->block, &bytes) || bytes > BLOCK_BYTES)
+            bytes = BLOCK_BYTES;
+        largest = bytes > largest ? bytes : largest;
+    }
     const size_t tile = DTI_TILE / 8 * (size_t)most;
     size_t block = tile;
     if (share > numbers + tile)
-        block = share - numbers < BLOCK_BYTES ? (size_t)(share - numbers) : BLOCK_BYTES;
+        block = share - numbers < largest ? (size_t)(share - numbers) : (size_t)largest;
     if (block < tile)
         block = tile;
     for (size_t i = 0; i < scan->count; i++) {
@@ -238,7 +245,7 @@ static enum dti_status make_buffers(struct dti_scan *scan, size_t members, struc
     scan->scratch_at = numbers + lines(block) + 2 * (size_t)LINE;
     scan->buffer_bytes = scan->scratch_at + lines(scan->scratch_bytes);
     if (dti_mul_u64(scan->buffer_bytes, members, &bytes) && bytes <= SIZE_MAX)
-        scan->memory = dti_malloc_aligned(LINE, (size_t)bytes);
+        scan->memory = dti_pages_alloc((size_t)bytes, true);
     scan->members = dti_calloc(members, scan->member_bytes);
     scan->windows = dti_calloc(members, 2 * sizeof *scan->windows);
     return scan->memory && scan->members && scan->windows ? DTI_OK : dti_no_memory(reterr);

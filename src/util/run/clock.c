@@ -1,15 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * The monotonic clock and its resolution. */
+ * Clocks and the resolution of the monotonic one. */
 #include "util/run/clock.h"
 
 #include <time.h>
 
-uint64_t dti_clock_now(void)
+static uint64_t now_of(clockid_t clock)
 {
     struct timespec now = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    (void)clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+uint64_t dti_clock_now(void)
+{
+    return now_of(CLOCK_MONOTONIC);
+}
+
+uint64_t dti_clock_thread(void)
+{
+    return now_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 struct timespec dti_clock_soon(unsigned milliseconds)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Monotonic time, for measuring durations. */
+ * Monotonic time and processor time, for measuring durations. */
 #ifndef UTIL_RUN_CLOCK_H
 #define UTIL_RUN_CLOCK_H
 
@@ -9,6 +9,10 @@
 
 /* Nanoseconds since an arbitrary start. */
 uint64_t dti_clock_now(void);
+
+/* Processor time of the calling thread in nanoseconds, which other load on the machine changes
+ * little. */
+uint64_t dti_clock_thread(void);
 
 /* That many milliseconds from now, for pthread_cond_timedwait() with the default clock. If that
  * clock is set meanwhile, the wait is shorter or longer. */
