@@ -197,7 +197,7 @@ def main():
                 wrong = compare(script, got)
                 if wrong:
                     failed += 1
-                    print("FAILED %s/%s\n%s" % (script.parent.name, script.stem, wrong))
+                    print("FAILED %s/%s\n%s" % (script.parent.name, script.stem, wrong), flush=True)
     passed = len(scripts) - failed
     for golden in orphans():
         failed += 1

@@ -183,7 +183,7 @@ def main():
                     total.update(want)
                     if want != got:
                         wrong += 1
-                        print(show(name, want, got))
+                        print(show(name, want, got), flush=True)
     print("%d outputs, messages, codes and files compared, %d differ" % (checks, wrong))
     return 1 if wrong or not checks else 0
 
