@@ -6,25 +6,40 @@
 #
 #   packaging/debian-libraries.sh arm64 build-arm64
 #   packaging/wheels.py --target manylinux_2_17_aarch64 --libraries build-arm64/usr
+#
+# tests/cross/commands.sh names what else it needs, in place of Python's headers, and with SUITE in the environment
+# Debian's suite to take all from, for architectures that this machine's own suite does not have:
+#
+#   SUITE=trixie packaging/debian-libraries.sh riscv64 build-riscv64 libc6 libmpfr6
 set -eu
-[ $# = 2 ] || { echo "usage: $0 ARCHITECTURE FOLDER" >&2; exit 2; }
+[ $# -ge 2 ] || { echo "usage: $0 ARCHITECTURE FOLDER [PACKAGE...]" >&2; exit 2; }
+architecture=$1
 mkdir -p "$2/lists/partial" "$2/cache/archives/partial" "$2/packages"
 folder=$(cd "$2" && pwd)
+shift 2
 : >"$folder/status"
 cat >"$folder/apt.conf" <<END
-APT::Architecture "$1";
-APT::Architectures { "$1"; };
+APT::Architecture "$architecture";
+APT::Architectures { "$architecture"; };
 APT::Sandbox::User "root";
 Dir::State "$folder";
 Dir::State::status "$folder/status";
 Dir::Cache "$folder/cache";
 END
+if [ -n "${SUITE:-}" ]; then
+    keys=/usr/share/keyrings/debian-archive-keyring.gpg
+    echo "deb [signed-by=$keys] http://deb.debian.org/debian $SUITE main" >"$folder/sources"
+    cat >>"$folder/apt.conf" <<END
+Dir::Etc::sourcelist "$folder/sources";
+Dir::Etc::sourceparts "/dev/null";
+END
+fi
 export APT_CONFIG="$folder/apt.conf"
 apt-get update --quiet
 cd "$folder/packages"
-# the last has pyconfig.h of Debian's Python for that architecture, for the module
-apt-get download zlib1g-dev libdeflate-dev nettle-dev libgmp-dev libmpfr-dev \
-    "libpython$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')-dev"
+# pyconfig.h of Debian's Python for that architecture, for the module
+[ $# -gt 0 ] || set -- "libpython$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')-dev"
+apt-get download zlib1g-dev libdeflate-dev nettle-dev libgmp-dev libmpfr-dev "$@"
 for package in *.deb; do
     dpkg-deb -x "$package" "$folder"
 done

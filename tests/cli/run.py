@@ -11,7 +11,8 @@ hold its expected output, byte for byte:
     <case>.exit                     absent: 0
 
 A line "# needs /proc/meminfo" in a case skips it if there is no such file, "# needs mpfr" if the program
-cannot compute functions.
+cannot compute functions, "# needs avx2" or "# needs matmul" if it runs on a CPU without these kernels. "# native: REASON" skips it
+with --wrapper.
 
 If the output depends on the machine, <case>.stdout.glob (or .stderr.glob) replaces the file: `*` matches
 anything within a line, and a line of three dots matches any number of lines.
@@ -34,6 +35,11 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 TIMEOUT_SECONDS = 600 if "ASAN_OPTIONS" in os.environ else 120  # a case may start hundreds of programs
+SLOWER = 20  # times, under an emulator or valgrind
+# commands that succeed where the program has what a case needs
+NEEDS = {"mpfr": ["calc", "exp(1)", "fp16"],
+         "avx2": ["bench", "cast", "fp32:bf16", "--level", "avx2", "--size", "1KiB", "--time", "0.01"],
+         "matmul": ["bench", "matmul", "--engine", "dtinfo", "--dtype", "fp64", "--size", "2", "--time", "0.01"]}
 KEPT_VARIABLES = ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "MSAN_OPTIONS")
 
 
@@ -52,7 +58,7 @@ def make_path(program, wrapper, directory):
     return "%s:/usr/bin:/bin" % directory
 
 
-def run_case(script, path, pretend):
+def run_case(script, path, pretend, seconds):
     environment = {"PATH": path, "LC_ALL": "C", "TZ": "UTC", "TESTS": str(HERE), "MAKERS": str(HERE.parent / "makers"),
                    "PYTHONDONTWRITEBYTECODE": "1"}
     if pretend:
@@ -63,11 +69,11 @@ def run_case(script, path, pretend):
         environment["HOME"] = scratch
         done = subprocess.run(["/bin/sh", str(script)], cwd=scratch, env=environment,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, timeout=TIMEOUT_SECONDS)
+                              stderr=subprocess.PIPE, timeout=seconds)
         code = done.returncode if done.returncode >= 0 else 128 - done.returncode
         return {".stdout": done.stdout, ".stderr": done.stderr, ".exit": code}
     except subprocess.TimeoutExpired:
-        return {".stdout": b"", ".stderr": b"(killed after %d s)\n" % TIMEOUT_SECONDS, ".exit": 137}
+        return {".stdout": b"", ".stderr": b"(killed after %d s)\n" % seconds, ".exit": 137}
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -139,19 +145,25 @@ def orphans():
 
 
 @functools.lru_cache(maxsize=None)
-def has_functions(program, wrapper):
-    return subprocess.run([*wrapper.split(), program, "calc", "exp(1)", "fp16"], stdout=subprocess.DEVNULL,
+def has(what, program, wrapper):
+    """Whether there is a file of this name or the program has it."""
+    if what not in NEEDS:
+        return os.path.exists(what)
+    return subprocess.run([*wrapper.split(), program, *NEEDS[what]], stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL, check=False).returncode == 0
 
 
 def lacks(script, pretend, program, wrapper):
-    """Returns what the case needs and this machine or call lacks, or None."""
+    """Returns why the case cannot be run on this machine or by this call, or None."""
     text = script.read_text()
     if not pretend and "$PRETEND" in text:
-        return "--pretend"
-    for path in re.findall(r"^# needs (\S+)$", text, flags=re.MULTILINE):
-        if path != "mpfr" and not os.path.exists(path) or path == "mpfr" and not has_functions(program, wrapper):
-            return path
+        return "there is no --pretend"
+    native = re.search(r"^# native: (.+)$", text, flags=re.MULTILINE)
+    if wrapper and native:
+        return "%s/%s: %s" % (script.parent.name, script.stem, native[1])
+    for what in re.findall(r"^# needs (\S+)$", text, flags=re.MULTILINE):
+        if not has(what, program, wrapper):
+            return "there is no " + what
     return None
 
 
@@ -175,16 +187,17 @@ def main():
                                                                       options.wrapper))}
     scripts = [script for script in scripts if script not in missing]
     failed = 0
+    seconds = TIMEOUT_SECONDS * (SLOWER if options.wrapper else 1)
     with tempfile.TemporaryDirectory(prefix="dtinfo-path-") as directory:
         path = make_path(options.program.resolve(), options.wrapper, pathlib.Path(directory))
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            for script, got in zip(scripts, pool.map(lambda s: run_case(s, path, options.pretend), scripts)):
+            for script, got in zip(scripts, pool.map(lambda s: run_case(s, path, options.pretend, seconds), scripts)):
                 if options.update:
                     update(script, got)
                 wrong = compare(script, got)
                 if wrong:
                     failed += 1
-                    print("FAILED %s/%s\n%s" % (script.parent.name, script.stem, wrong))
+                    print("FAILED %s/%s\n%s" % (script.parent.name, script.stem, wrong), flush=True)
     passed = len(scripts) - failed
     for golden in orphans():
         failed += 1
@@ -193,7 +206,7 @@ def main():
         failed += 1
         print("FAILED: no case matches")
     for what in sorted(set(missing.values())):
-        print("%d skipped: there is no %s" % (list(missing.values()).count(what), what))
+        print("%d skipped: %s" % (list(missing.values()).count(what), what))
     print("%d passed, %d failed" % (passed, failed))
     return 1 if failed else 0
 

@@ -4,14 +4,15 @@
 # Builds and tests the core, the array kernels and the file readers for another machine, under emulation:
 # cross-compiles src/util, src/core, src/kernels, src/devices, src/convert, src/containers, src/files and
 # their unit tests, runs them under qemu-user, checks the worked examples with a probe built the same way, and
-# checks every kernel row and a sample of plans. The command line is left out: it needs zlib, libdeflate and
-# nettle for the foreign machine, which a bare Debian has for its own alone. For containers no_inflate.c replaces the
-# first two.
+# checks every kernel row and a sample of plans. The command line is left out (commands.sh has it): it needs zlib,
+# libdeflate and nettle for the foreign machine, which a bare Debian has for its own alone. For containers no_inflate.c
+# replaces the first two.
 #
 #   tests/cross/run.sh s390x-linux-gnu qemu-s390x        big-endian
 #   tests/cross/run.sh i686-linux-gnu qemu-i386          32 bits, without optimisation; without the emulator where
 #                                                        this machine runs such programs itself
 #   tests/cross/run.sh aarch64-linux-gnu qemu-aarch64    with the NEON kernels
+#   tests/cross/run.sh riscv64-linux-gnu qemu-riscv64    arithmetic that makes one NaN of all
 #
 # The native build already covers little-endian 64-bit machines: on those, only tests that use the vector
 # kernels run. With CI_WHOLE in the environment every machine runs all tests.

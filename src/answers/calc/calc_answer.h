@@ -40,7 +40,7 @@ struct dti_calc_answer {
     const struct dti_calc_options *options;
     void (*put)(void *context, struct dti_json *json);
     void *context;
-    const struct dti_file_part *output; /* the file that was written, or NULL */
+    const struct dti_file_part *output; /* the file that was written, or NULL; no path: none was */
     const struct dti_warnings *warnings;
 };
 void dti_document_calc(struct dti_json *json, const struct dti_calc_answer *answer);

@@ -2,7 +2,7 @@
 export DTINFO_LIBCUDA="$PRETEND/libfake_cuda.so"
 exec 2>&1
 try() {
-    dtinfo bench cast --time 5 --device cuda "$@"
+    dtinfo bench cast --time 600 --device cuda "$@"
     echo "exit $?"
 }
 FAKE_CUDA=fail=kernel:30:700 try fp32:bf16 --size 4KiB --json

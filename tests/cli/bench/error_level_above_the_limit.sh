@@ -1,1 +1,2 @@
+# needs avx2
 DTINFO_CPU=scalar dtinfo bench cast --level avx2

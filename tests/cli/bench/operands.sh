@@ -7,6 +7,4 @@ open("v.npy", "wb").write(b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text
 END
 dtinfo bench dot --a v.npy --b v.npy --dtype fp32,fp16,bf16,fp64 --threads 1 --time 0.01 --json |
     jq -c '.options.a, .options.b, (.results[] | .elements, (.candidates[] | select(.role == "dot") | [.dtype, .exact_sum]))' | uniq
-dtinfo bench matmul --a v.npy --b v.npy --dtype fp64 --engine dtinfo --threads 1 --time 0.01 --json |
-    jq -c '.results[] | .m, .n, .k, (.candidates[] | select(.role == "matmul") | .exact_sum)'
 dtinfo bench dot --a v.npy --b v.npy --dtype fp32 --threads 1 --time 0.01 | head -n 1

@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Builds the whole program for another machine and runs the golden tests of the command line (tests/cli) with it, under
+# emulation. The libraries of that machine are packages of Debian, unpacked into a folder that the emulator takes for
+# the root of the file system: the program is linked as it is anywhere, loads MPFR and the pretend drivers of
+# tests/fake, and is started by the cases in place of the native one. Then its bytes are compared with those of the native
+# program of build (same_bytes.py). Everything is kept in build-cross-MACHINE.
+#
+#   tests/cross/commands.sh aarch64-linux-gnu qemu-aarch64
+#   tests/cross/commands.sh riscv64-linux-gnu qemu-riscv64 cast/ quant/     the cases with one of these in the name
+set -eu
+[ $# -ge 2 ] || { echo "usage: $0 TRIPLE EMULATOR [CASE...]" >&2; exit 2; }
+triple=$1 emulator=$2
+shift 2
+cd "$(dirname "$0")/../.."
+family=${triple%%-*} endian=little
+build=$PWD/build-cross-$family
+root=$build/root
+
+case $triple in
+aarch64-*) architecture=arm64 ;;
+s390x-*) architecture=s390x endian=big ;;
+*) architecture=$family ;;
+esac
+if [ ! -f "$root/complete" ]; then
+    # one suite for all, since older ones have no riscv64
+    SUITE=trixie packaging/debian-libraries.sh "$architecture" "$root" libatomic1 libc6 libgcc-s1 libgmp10 libmpfr6
+    [ -e "$root/lib" ] || ln -s usr/lib "$root/lib" # where the path of the loader begins
+    for folder in dev proc sys; do # are opened from "/", which is the root as well
+        ln -s "/$folder" "$root/$folder"
+    done
+    touch "$root/complete"
+fi
+
+cat >"$build/machine.ini" <<END
+[binaries]
+c = [$(command -v ccache >/dev/null && echo "'ccache', ")'$triple-gcc']
+ar = '$triple-ar'
+nm = '$triple-nm'
+objdump = '$triple-objdump'
+strip = '$triple-strip'
+pkgconfig = 'pkg-config'
+exe_wrapper = ['$emulator', '-L', '$root']
+
+[built-in options]
+c_args = ['-isystem', '$root/usr/include', '-isystem', '$root/usr/include/$triple']
+c_link_args = ['-L$root/usr/lib/$triple']
+
+[properties]
+pkg_config_libdir = '$root/usr/lib/$triple/pkgconfig'
+sys_root = '$root'
+
+[host_machine]
+system = 'linux'
+cpu_family = '$family'
+cpu = '$family'
+endian = '$endian'
+END
+[ -f "$build/build.ninja" ] ||
+    meson setup "$build" --cross-file "$build/machine.ini" --buildtype=release -Doptimization=2 -Dwerror=true
+ninja -C "$build" -t targets all | sed -n 's,^\(dtinfo\|tests/fake/[^/]*\.so[.0-9]*\): .*,\1,p' |
+    xargs ninja -C "$build"
+pretend=
+[ ! -f "$build/tests/fake/libfake_cuda.so" ] || pretend=--pretend=$build/tests/fake # made where clang is
+python3 tests/cli/run.py "$build/dtinfo" "$@" ${pretend:+"$pretend"} --wrapper "$emulator -L $root"
+[ $# = 0 ] || exit 0
+[ -x build/dtinfo ] || { echo "$0: build/dtinfo, the native program, is missing" >&2; exit 1; }
+python3 tests/cross/same_bytes.py build/dtinfo "$build/dtinfo" --wrapper "$emulator -L $root"
