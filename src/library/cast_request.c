@@ -9,7 +9,7 @@ static struct dti_layout layout_of(const struct dti_format *format, enum dti_pac
                                    bool swapped)
 {
     const bool packs = dti_format_packs(format);
-    return (struct dti_layout){.packing = packs ? packing : DTI_PACKING_BYTES,
+    return (struct dti_layout){.packing = (unsigned char)(packs ? packing : DTI_PACKING_BYTES),
                                .swapped = swapped && dti_format_container(format) > 1};
 }
 

@@ -61,7 +61,8 @@ static enum dti_status add_side(struct array_scan *scan, const struct dti_format
 {
     struct array_side *const side = &scan->side[scan->sides++];
     const bool packs = dti_format_packs(format);
-    const struct dti_layout layout = {.packing = packs ? packing : DTI_PACKING_BYTES};
+    const struct dti_layout layout = {.packing =
+                                          (unsigned char)(packs ? packing : DTI_PACKING_BYTES)};
     const unsigned bits = dti_format_stored_bits(format, &layout);
     *side = (struct array_side){
         .how = {.format = format, .layout = layout, .bits = bits, .wide = !hub},

@@ -133,7 +133,7 @@ static enum dti_status declare(struct dti_writer *writer, const struct dti_new_t
     if (own.rank > 0)
         memcpy(shape, own.shape, own.rank * sizeof *shape);
     own.shape = shape;
-    own.source = writer->count;
+    own.source = (uint32_t)writer->count;
     writer->declared[writer->count] = (struct dti_declared){.name = own.name,
                                                             .name_length = own.name_length,
                                                             .format = own.format,

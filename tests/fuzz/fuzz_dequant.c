@@ -242,7 +242,7 @@ static void check_view(struct dti_file_dequant *dequant)
         const struct dti_input *input;
         uint64_t offset;
         REQUIRE(dti_file_dequant_data(dequant, i, &source, &input, &offset, NULL) == DTI_OK);
-        REQUIRE((source != NULL) == (dti_file_dequant_form(dequant, i)->dtype != NULL));
+        REQUIRE((source != NULL) == (dti_file_dequant_form(dequant, i)->is->dtype != NULL));
         if (!source)
             continue;
         REQUIRE(tensor->bytes == tensor->elements * 4);

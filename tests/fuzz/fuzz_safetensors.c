@@ -130,7 +130,7 @@ static void lay_out(const struct dti_container *found, struct dti_new_head *head
             .layout = found->tensors[i].layout,
             .rank = found->tensors[i].rank,
             .shape = found->tensors[i].shape,
-            .source = i,
+            .source = (unsigned)i,
         };
     REQUIRE(dti_safetensors_layout(tensors, found->tensor_count, found->metadata,
                                    found->metadata_count, head, &size, NULL) == DTI_OK);

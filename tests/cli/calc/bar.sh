@@ -2,7 +2,7 @@
 python3 - <<'END'
 import signal, subprocess
 
-SIDE = 4096  # a product that takes minutes
+SIDE = 2048  # a product that takes long
 header = "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }" % (SIDE, SIDE)
 header = header.ljust(117) + "\n"
 with open("m.npy", "wb") as file:
