@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What every start of the program costs before main(), counted in the file: shared libraries, constructors, and the
-pages in which the loader changes pointers. usage: check_start.py PROGRAM LIBM LAZY_HASH
+pages in which the loader changes pointers. usage: check_start.py PROGRAM LIBM
 
-LIBM: yes where libm may be needed. LAZY_HASH: yes where nettle's constructor was taken out."""
+LIBM: yes where libm may be needed."""
 import struct
 import sys
 
@@ -11,11 +11,12 @@ import tree
 from check_hardening import Elf
 
 DT_NEEDED, DT_STRTAB, DT_INIT_ARRAYSZ, PT_RELRO = 1, 5, 27, 0x6474E552
+CONSTRUCTORS = 2
 RELRO_LIMIT = 88 * 1024  # each page is copied at a start, for 0.005 of the time of /bin/true
 
 
 def main():
-    program, libm, lazy = sys.argv[1], sys.argv[2] == "yes", sys.argv[3] == "yes"
+    program, libm = sys.argv[1], sys.argv[2] == "yes"
     with open(program, "rb") as file:
         data = file.read()
     if data[:5] != b"\x7fELF\x02":
@@ -30,8 +31,8 @@ def main():
               for tag, value in pairs if tag == DT_NEEDED]
     if not libm and "libm.so.6" in needed:
         problems.append("libm.so.6 is loaded at every start: ask util/run/mathematics.h for its functions")
-    if lazy and values.get(DT_INIT_ARRAYSZ, 0) > 8:
-        problems.append("%d constructors run before main(); one is the compiler's own" % (values[DT_INIT_ARRAYSZ] // 8))
+    if values.get(DT_INIT_ARRAYSZ, 0) > CONSTRUCTORS * 8:
+        problems.append("%d constructors run before main(); one is the compiler's, one nettle's" % (values[DT_INIT_ARRAYSZ] // 8))
     relro = elf.segment(PT_RELRO)
     if relro[6] > RELRO_LIMIT:
         problems.append("%d bytes of tables hold pointers, which are relocated at every start; the limit is %d (see CONTRIBUTING.md)"
