@@ -69,30 +69,29 @@ dti_blocks_stretch(size_t units, size_t src_unit, size_t n, const struct dti_str
     return bytes < all / 32 ? 0 : bytes / (units * src_unit) * units;
 }
 
-/* The same with streaming stores. What does not fill a span of several streams is processed as one.
- * The usual prefetch distance is a constant, which saves a register. */
+/* The same with streaming stores. What does not fill a span of several streams is processed as one,
+ * by the same loop, so that a kernel's block is there once. */
 DTI_INLINE size_t dti_blocks_streamed(struct dti_blocks blocks, const void *constants,
                                       unsigned char *dst, const unsigned char *src, size_t at,
                                       size_t n, const struct dti_streaming *streaming)
 {
-    const size_t streams = streaming->streams, ahead = streaming->ahead;
-    if (streams > 1) {
-        size_t stretch;
-        for (; (stretch = dti_blocks_stretch(blocks.units, blocks.src_unit, n - at, streaming)) > 0;
-             at += streams * stretch) {
-            for (size_t unit = at; unit < at + stretch; unit += blocks.units) {
-                for (size_t lane = 0; lane < streams; lane++)
-                    dti_blocks_one(blocks, constants, dst, src, unit + lane * stretch, ahead > 0,
-                                   ahead, true);
-            }
+    size_t streams = streaming->streams, ahead = streaming->ahead;
+    while (n - at >= blocks.units) {
+        size_t stretch =
+            streams > 1 ? dti_blocks_stretch(blocks.units, blocks.src_unit, n - at, streaming) : 0;
+        if (stretch == 0) {
+            streams = 1;
+            stretch = (n - at) / blocks.units * blocks.units;
+            ahead = ahead == 0 && blocks.prefetch ? DTI_PREFETCH_DISTANCE : ahead;
         }
+        for (size_t unit = at; unit < at + stretch; unit += blocks.units) {
+            for (size_t lane = 0; lane < streams; lane++)
+                dti_blocks_one(blocks, constants, dst, src, unit + lane * stretch, ahead > 0, ahead,
+                               true);
+        }
+        at += streams * stretch;
     }
-    if (ahead == DTI_PREFETCH_DISTANCE || (blocks.prefetch && ahead == 0))
-        return dti_blocks_middle(blocks, constants, dst, src, at, n, true, DTI_PREFETCH_DISTANCE,
-                                 true);
-    if (ahead > 0)
-        return dti_blocks_middle(blocks, constants, dst, src, at, n, true, ahead, true);
-    return dti_blocks_middle(blocks, constants, dst, src, at, n, false, 0, true);
+    return at;
 }
 
 /* Processes n units, with streaming stores if requested (not NULL) and if the alignment of the
