@@ -62,7 +62,7 @@ def answers(script, program, option, pretend):
         entry = bin_folder / "dtinfo"
         entry.write_text(WRAPPER % {"log": log, "program": program, "option": option})
         entry.chmod(0o755)
-        run.run_case(script, "%s:/usr/bin:/bin" % bin_folder, pretend)
+        run.run_case(script, "%s:/usr/bin:/bin" % bin_folder, pretend, run.TIMEOUT_SECONDS)
         found = collections.defaultdict(list)
         # in the order of the commands: times may be equal, and then the names, which are process IDs, rise
         for args in sorted(log.glob("*.args"), key=lambda path: (path.stat().st_mtime_ns, int(path.stem))):
