@@ -33,7 +33,7 @@ esac
 
 compile() {
     # shellcheck disable=SC2086 # words
-    $compiler_cache "$triple-gcc" -std=c11 $optimisation -Wall -Wextra -Wconversion -Werror -ffp-contract=off $extra $neon \
+    $compiler_cache "$triple-gcc" -std=c11 $optimisation -Wall -Wextra -Wconversion -Wno-psabi -Werror -ffp-contract=off $extra $neon \
         -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -DDTI_VERSION='"cross"' -DDTI_LIBM_LINKED \
         -DDTI_TEST_DATA="\"$PWD/tests/data\"" -Iinclude -Isrc -Itests/unit -Itests/oracle "$@"
 }
