@@ -28,7 +28,11 @@ Dir::Cache "$folder/cache";
 END
 if [ -n "${SUITE:-}" ]; then
     keys=/usr/share/keyrings/debian-archive-keyring.gpg
-    echo "deb [signed-by=$keys] http://deb.debian.org/debian $SUITE main" >"$folder/sources"
+    # from where this machine has its own packages; apt expands $(SITE)
+    # shellcheck disable=SC2016
+    site=$(apt-get indextargets --format '$(SITE)' 'Component: main' | grep -v -- -security | head -n 1)
+    [ -n "$site" ] || { echo "apt has no lists yet: run apt-get update first" >&2; exit 1; }
+    echo "deb [signed-by=$keys] $site $SUITE main" >"$folder/sources"
     cat >>"$folder/apt.conf" <<END
 Dir::Etc::sourcelist "$folder/sources";
 Dir::Etc::sourceparts "/dev/null";
