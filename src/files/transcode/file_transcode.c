@@ -369,7 +369,7 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
     transcode->view.stored_at = stored_at;
     transcode->entries = dti_pool_array(pool, most + 1, sizeof *transcode->entries);
     transcode->verdicts = dti_pool_array(pool, count + 1, sizeof *transcode->verdicts);
-    transcode->inputs = dti_pool_array(pool, count + 1, sizeof *transcode->inputs);
+    transcode->inputs = dti_calloc(count + 1, sizeof *transcode->inputs);
     const size_t stored = transcode->dequant->container->tensor_count;
     transcode->replaced = dti_pool_alloc(pool, stored + 1);
     transcode->targets =
@@ -402,6 +402,8 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
             stored_at[first] = numbers->stored_at[i];
     }
     dti_quant_names_free(&transcode->dequant->names); /* they take much memory */
+    dti_free(transcode->inputs);
+    transcode->inputs = NULL;
     return status;
 }
 
@@ -449,6 +451,7 @@ void dti_file_transcode_free(struct dti_file_transcode *transcode)
 {
     if (!transcode)
         return;
+    dti_free(transcode->inputs);
     dti_pool_free(&transcode->pool);
     dti_free(transcode);
 }
