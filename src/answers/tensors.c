@@ -100,11 +100,11 @@ const char *dti_place_words(char buffer[DTI_SHAPE_SIZE], const struct dti_tensor
 
 const char *dti_tensor_dtype(const struct dti_tensor *tensor)
 {
-    return tensor->quantized ? tensor->quantized->is->dtype
-           : tensor->format  ? tensor->format->name
-           : tensor->block   ? tensor->block->name
-           : tensor->gguf    ? tensor->gguf->word
-                             : tensor->stored_as;
+    return dti_tensor_form(tensor)    ? dti_tensor_form(tensor)->is->dtype
+           : tensor->format           ? tensor->format->name
+           : dti_tensor_block(tensor) ? dti_tensor_block(tensor)->name
+           : dti_tensor_gguf(tensor)  ? dti_tensor_gguf(tensor)->word
+                                      : tensor->stored_as;
 }
 
 const char *dti_figure_words(char buffer[DTI_TEXT_SIZE], double figure, unsigned digits)
@@ -122,7 +122,7 @@ bool dti_tensor_holds_floats(const struct dti_container *container, const struct
 {
     if (tensor->format)
         return tensor->format->kind == DTI_KIND_FLOAT && !tensor->scales_activations;
-    return tensor->block || tensor->coded_weights || dti_is_gguf(container->kind);
+    return dti_tensor_block(tensor) || tensor->coded_weights || dti_is_gguf(container->kind);
 }
 
 size_t *dti_tensors_named(const struct dti_container *container, const char *only,

@@ -318,7 +318,7 @@ static const char *detected_kinds(char *text, size_t size)
 
 bool dti_tensor_is_read(const struct dti_tensor *tensor)
 {
-    return tensor->format && !tensor->refusal;
+    return tensor->format && !dti_tensor_refusal(tensor);
 }
 
 bool dti_tensor_same_shape(const struct dti_tensor *a, const struct dti_tensor *b)

@@ -108,20 +108,27 @@ enum dti_container_kind dti_container_named(const char *path);
 struct dti_dequant_form; /* file_dequant.h */
 
 /* One tensor as its file describes it. Every string from a file has an explicit length, since it
- * may contain NUL; a NUL also follows it. */
+ * may contain NUL; a NUL also follows it. A file may have millions of tensors, so this is small. */
 struct dti_tensor {
     const char *name;
     size_t name_length;
     const char *stored_as; /* its type as the file spells it, terminal-safe: "F8_E4M3", "<f4" */
-    const struct dti_format *format;      /* NULL: no dtype; blocks or an unknown type */
-    const struct dti_block_format *block; /* q8_0, mxfp4 ...: a row of our table; else NULL */
-    const struct dti_gguf_type *gguf;     /* GGUF blocks that can be decoded; else NULL */
-    const struct dti_onnx_weight *weight; /* ONNX: codes that a node dequantizes; else NULL */
-    struct dti_layout layout; /* of its elements in the file; complex: of each component */
+    const struct dti_format *format; /* NULL: no dtype; blocks or an unknown type */
+    const uint64_t *shape;           /* rank dimensions in elements, outermost first */
+    uint64_t offset;                 /* of its first byte in that file */
+    uint64_t elements;               /* product of shape; 1 for rank 0 */
+    uint64_t bytes;                  /* size in memory, after unpacking */
+    union {                          /* by `viewed`; for dti_tensor_refusal(), dti_tensor_form() */
+        const char *refusal;
+        const struct dti_dequant_form *form;
+    } own;
     unsigned rank;
-    unsigned file; /* index into files */
+    unsigned file;               /* index into files */
+    struct dti_layout layout;    /* of its elements in the file; complex: of each component */
+    uint8_t block_row, gguf_row; /* for dti_tensor_block(), dti_tensor_gguf(); 0: NULL */
     /* with a refusal: what would make the values readable */
     enum dti_remedy remedy : 8;
+    bool viewed : 1;         /* as dti_tensor_form() says */
     bool fortran : 1;        /* column-major, only where that differs from row-major */
     bool pickled : 1;        /* a Python pickle: only Python knows the data size */
     bool undefined : 1;      /* its type is not defined by the file format */
@@ -133,16 +140,41 @@ struct dti_tensor {
     bool scales_activations : 1; /* views and ONNX: it only scales activations, no parameter */
     bool coded_weights : 1; /* views: a weight whose codes are not decoded; shape and elements are
                              * those of its numbers, bytes those of the codes */
-    uint64_t offset;        /* of its first byte in that file */
-    const uint64_t *shape;  /* rank dimensions in elements, outermost first */
-    uint64_t elements;      /* product of shape; 1 for rank 0 */
-    uint64_t bytes;         /* size in memory, after unpacking */
-    const char *refusal;    /* why its values cannot be read ("holds Python objects"), else NULL */
-    /* For a tensor of a view (logical_tensors.h) that the file stores in parts: how it is stored.
-     * format is then that of its numbers (fp32), bytes the total of all parts, file and offset
-     * those of its codes. NULL: a tensor of the file as stored. */
-    const struct dti_dequant_form *quantized;
 };
+
+/* Why its values cannot be read ("holds Python objects"), else NULL. */
+static inline const char *dti_tensor_refusal(const struct dti_tensor *tensor)
+{
+    return tensor->viewed ? NULL : tensor->own.refusal;
+}
+/* For a tensor of a view (logical_tensors.h) that the file stores in parts: how it is stored, and
+ * nothing is refused. The tensor's format is then that of its numbers (fp32), bytes the total of
+ * all parts, file and offset those of its codes. NULL: a tensor of the file as stored. */
+static inline const struct dti_dequant_form *dti_tensor_form(const struct dti_tensor *tensor)
+{
+    return tensor->viewed ? tensor->own.form : NULL;
+}
+/* q8_0, mxfp4 ...: a row of our table; else NULL. */
+static inline const struct dti_block_format *dti_tensor_block(const struct dti_tensor *tensor)
+{
+    return tensor->block_row > 0 ? &dti_block_formats[tensor->block_row - 1] : NULL;
+}
+/* GGUF blocks that can be decoded; else NULL. */
+static inline const struct dti_gguf_type *dti_tensor_gguf(const struct dti_tensor *tensor)
+{
+    return tensor->gguf_row > 0 ? dti_gguf_type_of((enum dti_gguf_blocks)(tensor->gguf_row - 1))
+                                : NULL;
+}
+/* NULL: none. The type is one of blocks. */
+static inline void dti_tensor_set_block(struct dti_tensor *tensor,
+                                        const struct dti_block_format *block)
+{
+    tensor->block_row = (uint8_t)(block ? block->id + 1 : 0);
+}
+static inline void dti_tensor_set_gguf(struct dti_tensor *tensor, const struct dti_gguf_type *type)
+{
+    tensor->gguf_row = (uint8_t)(type ? type->blocks + 1 : 0);
+}
 
 /* Whether its numbers can be read. */
 bool dti_tensor_is_read(const struct dti_tensor *tensor);
@@ -192,6 +224,8 @@ struct dti_container {
     struct dti_container_file *files;
     size_t tensor_count; /* in the order of their data, file after file */
     struct dti_tensor *tensors;
+    const struct dti_onnx_weight **weights; /* ONNX: for each tensor whose codes a node dequantizes,
+                                             * else NULL; NULL: no tensor has one */
     size_t metadata_count; /* in file order; sharded: each key once, from the first shard that has
                               it; split gguf: those of the first part */
     struct dti_metadata *metadata;
@@ -204,6 +238,13 @@ struct dti_container {
     struct dti_container *stored;
     const size_t *stored_at;
 };
+
+/* What a node states about the codes of a tensor; NULL: no node dequantizes it. */
+static inline const struct dti_onnx_weight *dti_container_weight(
+    const struct dti_container *container, size_t tensor)
+{
+    return container->weights ? container->weights[tensor] : NULL;
+}
 
 /* Describes an operand whose file does not describe itself. */
 struct dti_raw {

@@ -217,7 +217,7 @@ static enum dti_status find_data(struct dti_file *file, size_t tensor, struct re
 static enum dti_status check_files(const struct dti_file *file, const struct dti_tensor *tensor,
                                    struct dti_error *reterr)
 {
-    const struct dti_dequant_form *const form = tensor->quantized;
+    const struct dti_dequant_form *const form = dti_tensor_form(tensor);
     const struct dti_container_file *const files = file->container->files;
     enum dti_status status =
         dti_input_same(&files[tensor->file].input, &file->states[tensor->file], reterr);
@@ -247,7 +247,7 @@ static enum dti_status check_range(const struct dti_file *file, size_t tensor, u
     if (!dti_mul_u64(count, dti_format_item(shown->format), &bytes) || bytes > SIZE_MAX / 2)
         return dti_fail(reterr, DTI_BAD_INPUT, "%s: %llu elements are too many for memory", place,
                         (unsigned long long)count);
-    if (shown->quantized && (uintptr_t)buffer % sizeof(float) != 0)
+    if (dti_tensor_form(shown) && (uintptr_t)buffer % sizeof(float) != 0)
         return dti_fail(reterr, DTI_USAGE, "%s: the buffer for its numbers is not aligned", place);
     return DTI_OK;
 }

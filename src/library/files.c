@@ -15,14 +15,14 @@ const char *dti_file_refusal(const struct dti_file *file, size_t tensor)
     const char *const broken = dti_logical_refusal(file->container, shown);
     if (broken)
         return broken;
-    if (shown->refusal)
-        return shown->refusal;
+    if (dti_tensor_refusal(shown))
+        return dti_tensor_refusal(shown);
     if (shown->format)
         return NULL;
     if (shown->undefined)
         return "its type is not defined by the file format";
-    return shown->block || shown->gguf ? "it is shown as stored, in blocks"
-                                       : "its codes have no dtype that is known";
+    return shown->block_row > 0 || shown->gguf_row > 0 ? "it is shown as stored, in blocks"
+                                                       : "its codes have no dtype that is known";
 }
 
 /* What is opened. */
@@ -195,7 +195,7 @@ static const char *place_of(const struct dti_file *file, const struct dti_tensor
 {
     const struct dti_container_file *const in = &file->container->files[tensor->file];
     const bool local = in->input.fd >= 0 && !in->input.source && !file->container->alone;
-    const bool plain = !tensor->quantized && !tensor->compressed && !tensor->strided &&
+    const bool plain = !dti_tensor_form(tensor) && !tensor->compressed && !tensor->strided &&
                        !tensor->fortran && !tensor->layout.swapped && !tensor->pickled;
     return local && plain ? in->path : NULL;
 }
@@ -203,7 +203,7 @@ static const char *place_of(const struct dti_file *file, const struct dti_tensor
 void dti_file_tensor(const struct dti_file *file, size_t index, struct dti_tensor_info *ret)
 {
     const struct dti_tensor *const tensor = &file->container->tensors[index];
-    const struct dti_dequant_form *const form = tensor->quantized;
+    const struct dti_dequant_form *const form = dti_tensor_form(tensor);
     const char *const refusal = dti_file_refusal(file, index);
     const char *const path = refusal ? NULL : place_of(file, tensor);
     const struct dti_tensor_info info = {.size = sizeof info,

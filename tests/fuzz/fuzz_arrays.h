@@ -35,13 +35,13 @@ static inline void check_array(const struct dti_container *container,
         elements = tensor->shape[i] == 0 ? 0 : elements;
     REQUIRE(tensor->elements == elements);
     REQUIRE(tensor->offset <= size);
-    REQUIRE(tensor->compressed || tensor->strided || tensor->refusal ||
+    REQUIRE(tensor->compressed || tensor->strided || dti_tensor_refusal(tensor) ||
             tensor->bytes <= size - tensor->offset);
     REQUIRE(tensor->name[tensor->name_length] == '\0');
-    REQUIRE((tensor->format == NULL) == (tensor->refusal != NULL));
+    REQUIRE((tensor->format == NULL) == (dti_tensor_refusal(tensor) != NULL));
     check_text_is_safe(tensor->stored_as);
-    if (tensor->refusal)
-        check_text_is_safe(tensor->refusal);
+    if (dti_tensor_refusal(tensor))
+        check_text_is_safe(dti_tensor_refusal(tensor));
     if (tensor->format && tensor->format->kind != DTI_KIND_COMPLEX) {
         uint64_t bytes = 0;
         REQUIRE(dti_format_bytes(tensor->format, &tensor->layout, elements, &bytes));

@@ -129,7 +129,7 @@ static void check_tensor(const struct dti_tensor *tensor)
     for (unsigned i = 0; i < tensor->rank && !empty; i++)
         elements *= tensor->shape[i];
     REQUIRE(tensor->elements == (empty ? 0 : elements) && tensor->elements < INT64_MAX);
-    REQUIRE((tensor->format == NULL) == (tensor->refusal != NULL));
+    REQUIRE((tensor->format == NULL) == (dti_tensor_refusal(tensor) != NULL));
     if (tensor->format)
         REQUIRE(dti_format_bytes(tensor->format, &tensor->layout, tensor->elements, &bytes) &&
                 bytes == tensor->bytes);

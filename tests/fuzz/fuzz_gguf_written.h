@@ -97,7 +97,7 @@ static inline const struct dti_format *written_format(const struct dti_tensor *t
     if (!other && tensor->format)
         return tensor->format;
     return dti_container_blocks(DTI_CONTAINER_GGUF,
-                                other ? dti_gguf_type_of(DTI_GGUF_Q8_0) : tensor->gguf);
+                                other ? dti_gguf_type_of(DTI_GGUF_Q8_0) : dti_tensor_gguf(tensor));
 }
 
 /* Lays out the new file. Tensors of types that ggml does not define are skipped. */
@@ -113,7 +113,7 @@ static inline enum dti_status lay_out(struct written_file *ret, const struct dti
     REQUIRE(ret->tensors);
     for (size_t i = 0; i < from->tensor_count; i++) {
         const struct dti_tensor *const tensor = &from->tensors[i];
-        if (tensor->format || tensor->gguf)
+        if (tensor->format || dti_tensor_gguf(tensor))
             ret->tensors[ret->count++] =
                 (struct dti_new_tensor){.name = tensor->name,
                                         .name_length = tensor->name_length,

@@ -92,9 +92,10 @@ static void check_tensor(const struct dti_container *container, const struct dti
     for (unsigned i = 0; i < tensor->rank && !empty; i++)
         elements *= tensor->shape[i];
     REQUIRE(tensor->elements == (empty ? 0 : elements) && tensor->elements <= INT64_MAX);
-    REQUIRE((tensor->format == NULL) == (tensor->refusal != NULL));
+    REQUIRE((tensor->format == NULL) == (dti_tensor_refusal(tensor) != NULL));
     REQUIRE(tensor->offset <= input->size);
-    REQUIRE(tensor->compressed || tensor->refusal || tensor->bytes <= input->size - tensor->offset);
+    REQUIRE(tensor->compressed || dti_tensor_refusal(tensor) ||
+            tensor->bytes <= input->size - tensor->offset);
     if (tensor->format && tensor->format->kind != DTI_KIND_COMPLEX)
         REQUIRE(dti_format_bytes(tensor->format, &tensor->layout, tensor->elements, &bytes) &&
                 bytes == tensor->bytes);
@@ -104,7 +105,7 @@ static void check_tensor(const struct dti_container *container, const struct dti
  * refer to itself. */
 static void check_weight(const struct dti_container *container, size_t at)
 {
-    const struct dti_onnx_weight *const weight = container->tensors[at].weight;
+    const struct dti_onnx_weight *const weight = dti_container_weight(container, at);
     if (!weight)
         return;
     REQUIRE(weight->op < DTI_ONNX_OPERATORS);
@@ -122,7 +123,7 @@ static void check_data(struct dti_container *container, size_t at)
     const struct dti_input *input;
     uint64_t offset;
     struct dti_error error;
-    if (tensor->refusal || tensor->bytes > DECODED_MAX)
+    if (dti_tensor_refusal(tensor) || tensor->bytes > DECODED_MAX)
         return;
     REQUIRE(dti_container_data(container, at, &input, &offset, &error) == DTI_OK);
     REQUIRE(offset <= input->size && tensor->bytes <= input->size - offset);

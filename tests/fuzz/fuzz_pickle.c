@@ -117,7 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status == DTI_OK) {
         for (size_t i = 0; i < container.tensor_count; i++) {
             check_array(&container, &container.tensors[i]);
-            if (!container.tensors[i].refusal)
+            if (!dti_tensor_refusal(&container.tensors[i]))
                 check_data(&container, i);
         }
         dti_container_ops(container.kind)->free(&container);

@@ -208,7 +208,7 @@ static void raw_files_are_one_tensor(void)
         CHECK_STR(t->name, "data");
         CHECK_STR(t->stored_as, "fp32");
         CHECK(t->rank == 1 && t->shape[0] == 6 && t->elements == 6 && t->bytes == 24);
-        CHECK(t->format->id == DTI_FP32 && t->offset == 0 && !t->refusal);
+        CHECK(t->format->id == DTI_FP32 && t->offset == 0 && !dti_tensor_refusal(t));
         dti_container_free(container);
     }
     raw.shaped = true, raw.rank = 2, raw.shape = shape;

@@ -92,7 +92,7 @@ static void tensors_are_described(void)
         CHECK_STR(t[0].stored_as, "F32");
         CHECK(t[0].rank == 2 && t[0].shape[0] == 2 && t[0].shape[1] == 3);
         CHECK(t[0].format->id == DTI_FP32 && t[0].bytes == 24 && t[0].elements == 6);
-        CHECK(t[0].offset == container->files[0].header_bytes && !t[0].refusal);
+        CHECK(t[0].offset == container->files[0].header_bytes && !dti_tensor_refusal(&t[0]));
         const unsigned char first = 1;
         unsigned short probe;
         memcpy(&probe, (const unsigned char[]){first, 0}, sizeof probe);
@@ -100,9 +100,9 @@ static void tensors_are_described(void)
         CHECK(t[0].layout.swapped == (little_endian == (order == 1)));
         CHECK(t[1].rank == 0 && t[1].elements == 1 && t[1].bytes == 1 && !t[1].layout.swapped);
         CHECK(t[2].format == NULL && t[2].bytes == 68 && t[2].elements == 64);
-        CHECK(t[2].block && strcmp(t[2].block->name, "q8_0") == 0);
-        CHECK_STR(t[2].refusal, "is quantized in blocks of Q8_0");
-        CHECK(t[3].block == NULL && t[3].format == NULL && t[3].bytes == 144);
+        CHECK(dti_tensor_block(&t[2]) && strcmp(dti_tensor_block(&t[2])->name, "q8_0") == 0);
+        CHECK_STR(dti_tensor_refusal(&t[2]), "is quantized in blocks of Q8_0");
+        CHECK(dti_tensor_block(&t[3]) == NULL && t[3].format == NULL && t[3].bytes == 144);
         CHECK_STR(t[3].stored_as, "Q4_K");
         CHECK(t[4].elements == 0 && t[4].bytes == 0 && t[4].rank == 3 && t[4].shape[0] == 0);
         dti_container_free(container);
@@ -167,8 +167,8 @@ static void odd_files_are_taken_with_notes(void)
     if (CHECK(open_made(&container, &error) == DTI_OK)) {
         const struct dti_tensor *const t = container->tensors;
         CHECK_STR(t[1].stored_as, "unknown type 148");
-        CHECK_STR(t[1].refusal, "has a type that ggml does not define");
-        CHECK(t[1].bytes == 96 && t[1].elements == 4 && !t[1].format && !t[1].block);
+        CHECK_STR(dti_tensor_refusal(&t[1]), "has a type that ggml does not define");
+        CHECK(t[1].bytes == 96 && t[1].elements == 4 && !t[1].format && !dti_tensor_block(&t[1]));
         CHECK_SIZE(container->note_count, 2);
         CHECK_STR(container->notes[0].code, "unknown_types");
         CHECK_STR(container->notes[0].text, "1 of 3 tensors have types that ggml does not define; "

@@ -52,7 +52,8 @@ static void is_with(unsigned major, const char *header, size_t data_size,
     spell_tensor(&container->tensors[0], got);
     CHECK_STR(got, want);
     CHECK(container->tensors[0].offset == container->files[0].header_bytes);
-    CHECK((container->tensors[0].format == NULL) == (container->tensors[0].refusal != NULL));
+    CHECK((container->tensors[0].format == NULL) ==
+          (dti_tensor_refusal(&container->tensors[0]) != NULL));
     dti_container_free(container);
 }
 
@@ -189,9 +190,10 @@ static void expect_refusal(const char *descr, const char *assume, const char *wa
         options.assume = &format;
     if (!container_opens("x.npy", &options))
         return;
-    CHECK_STR(container->tensors[0].refusal, want);
+    CHECK_STR(dti_tensor_refusal(&container->tensors[0]), want);
     CHECK(container->tensors[0].remedy == remedy);
-    CHECK((container->tensors[0].refusal == NULL) == (container->tensors[0].format != NULL));
+    CHECK((dti_tensor_refusal(&container->tensors[0]) == NULL) ==
+          (container->tensors[0].format != NULL));
     dti_container_free(container);
 }
 

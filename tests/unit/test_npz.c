@@ -60,7 +60,7 @@ static void expect_two(void)
         unsigned char first[2] = {0, 0};
         CHECK(tensors[i].format && tensors[i].format->id == DTI_FP32);
         CHECK(tensors[i].rank == 2 && tensors[i].elements == 6 && tensors[i].bytes == 24);
-        CHECK(!tensors[i].compressed && !tensors[i].refusal);
+        CHECK(!tensors[i].compressed && !dti_tensor_refusal(&tensors[i]));
         CHECK(dti_container_data(container, i, &input, &offset, &error) == DTI_OK);
         CHECK(offset == tensors[i].offset && input->fd == container->files[0].input.fd);
         CHECK(dti_input_read_at(input, first, 2, offset, &error) == DTI_OK);

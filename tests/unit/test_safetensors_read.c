@@ -39,7 +39,8 @@ static void tells_all_there_is_in_the_order_of_the_data(void)
         CHECK_SIZE(tensor->name_length, strlen(want[i].name));
         CHECK_STR(tensor->stored_as, want[i].type);
         CHECK(tensor->format == dti_format_get(want[i].dtype));
-        CHECK(!tensor->block && !tensor->refusal && !tensor->fortran && !tensor->compressed);
+        CHECK(!dti_tensor_block(tensor) && !dti_tensor_refusal(tensor) && !tensor->fortran &&
+              !tensor->compressed);
         if (CHECK_U64(tensor->rank, want[i].rank))
             CHECK(memcmp(tensor->shape, want[i].shape, want[i].rank * sizeof *tensor->shape) == 0);
         CHECK_U64(tensor->elements, want[i].elements);

@@ -324,6 +324,56 @@ static void one_scale_becomes_that_of_all_rectangles(void)
     folder_leave();
 }
 
+/* Blocks whose numbers stay the same if a divisor becomes its reciprocal, rounded after each
+ * operation, as loaders compute them. */
+static uint64_t count_divided(const unsigned char *scales, size_t count, float divisor)
+{
+    const float factor = 1 / divisor;
+    uint64_t same = 0;
+    for (size_t i = 0; i < count; i++) {
+        const float scale = (float)e4m3(scales[i]);
+        bool equal = true;
+        for (unsigned code = 1; code < 8 && (scales[i] & 0x7f) < 0x7f; code++) {
+            const float before = scale / divisor, after = scale * factor;
+            const volatile float old = before * (float)e2m1(code), new = after *(float)e2m1(code);
+            equal = equal && old == new;
+        }
+        same += equal;
+    }
+    return same;
+}
+
+/* Tensor scales from subnormal to huge ones, some of which change numbers of few scales only. */
+static void divisors_become_factors_as_is_claimed(void)
+{
+    const struct dti_file_transcode_request request = {.layout = DTI_TRANSCODE_MODELOPT};
+    unsigned all = 0, some = 0;
+    folder_enter();
+    for (unsigned round = 0; round < 400; round++) {
+        const int power = (int)next(250) - 125;
+        const float divisor = ldexpf(1 + (float)next(round % 2 ? 8 : 1 << 23) / (1 << 23), power);
+        struct opened opened;
+        begin();
+        add("a.weight_packed", "U8", "8,128", 1024);
+        unsigned char *const scales = add("a.weight_scale", "F8_E4M3", "8,16", 128);
+        for (unsigned i = 0; i < 128; i++)
+            scales[i] = (unsigned char)i;
+        put_number(add("a.weight_global_scale", "F32", "1", 4), divisor);
+        end();
+        if (open_view(&opened, &request)) {
+            const struct dti_transcode_verdict *const verdict =
+                dti_file_transcode_verdict(opened.transcode, 0);
+            CHECK_U64(verdict->blocks, 128);
+            CHECK_U64(verdict->lossless, count_divided(scales, 128, divisor));
+            all += verdict->lossless == 128;
+            some += verdict->lossless > 120 && verdict->lossless < 128;
+        }
+        close_view(&opened);
+    }
+    CHECK(all > 30 && some > 0);
+    folder_leave();
+}
+
 /* A file that became short after it was opened: nothing that needs its data counts as read. Returns
  * how many tensors of the view are made of data. */
 static size_t check_cut_file(const struct dti_file_transcode_request *request)
@@ -373,5 +423,5 @@ static void parts_of_a_cut_file_fail(void)
 }
 
 UNIT_MAIN(mxfp4_as_nvfp4_has_the_numbers_that_are_claimed, large_numbers_do_not_become_smaller,
-          parts_in_pieces_are_those_read_at_once, one_scale_becomes_that_of_all_rectangles,
-          parts_of_a_cut_file_fail)
+          divisors_become_factors_as_is_claimed, parts_in_pieces_are_those_read_at_once,
+          one_scale_becomes_that_of_all_rectangles, parts_of_a_cut_file_fail)

@@ -323,9 +323,9 @@ static enum dti_status check_tensor(const struct dti_tensor *tensor, const char 
     const char *const name = DTI_QUOTED(tensor->name, tensor->name_length);
     uint64_t bytes;
     dti_quote(file, path, strlen(path));
-    if (tensor->refusal)
+    if (dti_tensor_refusal(tensor))
         return dti_fail_remedy(reterr, DTI_BAD_INPUT, tensor->remedy, "%s of %s %s", name, file,
-                               tensor->refusal);
+                               dti_tensor_refusal(tensor));
     if (!tensor->format)
         return dti_fail_remedy(reterr, DTI_WRONG_KIND, DTI_REMEDY_DEQUANTIZE,
                                "%s of %s is stored in blocks (%s), not as numbers of a dtype", name,

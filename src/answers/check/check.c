@@ -151,9 +151,9 @@ static void put_unreadable(char buffer[DTI_CHECK_DETAIL], const struct dti_check
                        "again with a type that programs read",
                        tensor->stored_as,
                        dti_is_gguf(report->container->kind) ? "ggml" : "the format");
-    else if (tensor->refusal)
+    else if (dti_tensor_refusal(tensor))
         (void)snprintf(buffer, DTI_CHECK_DETAIL, "%.200s",
-                       report->request->words(words, tensor->remedy, tensor->refusal));
+                       report->request->words(words, tensor->remedy, dti_tensor_refusal(tensor)));
     else
         (void)snprintf(buffer, DTI_CHECK_DETAIL, "%.40s, whose numbers cannot be read",
                        tensor->stored_as);

@@ -28,7 +28,7 @@ static bool names_fit(const struct dti_check_assertion *assertion, const struct 
 static bool is_of(const struct dti_check_item *item, const struct dti_tensor *tensor)
 {
     const char *const name = item->block ? item->block : item->format.name;
-    return (tensor->format || tensor->block || tensor->gguf) &&
+    return (tensor->format || dti_tensor_block(tensor) || dti_tensor_gguf(tensor)) &&
            strcmp(dti_tensor_dtype(tensor), name) == 0;
 }
 

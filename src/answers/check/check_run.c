@@ -40,7 +40,7 @@ static enum dti_status add_unreadable(struct dti_check_report *report, size_t at
     for (size_t i = 0; i < container->tensor_count && status == DTI_OK; i++) {
         const struct dti_tensor *const tensor = &container->tensors[i];
         failure.tensor = i;
-        if (tensor->format || tensor->quantized || tensor->pickled || tensor->coded_weights ||
+        if (tensor->format || dti_tensor_form(tensor) || tensor->pickled || tensor->coded_weights ||
             (only && !dti_glob_list_match(only, tensor->name, tensor->name_length)))
             continue;
         report->tally[at].tensors++;
@@ -116,7 +116,7 @@ static bool concerns(const struct dti_check_request *request,
                      const struct dti_check_assertion *assertion, const struct dti_tensor *tensor)
 {
     if (assertion->kind < DTI_CHECK_NO_NAN)
-        return assertion->kind == DTI_CHECK_QUANTIZED && tensor->quantized;
+        return assertion->kind == DTI_CHECK_QUANTIZED && dti_tensor_form(tensor);
     return assertion->kind < DTI_CHECK_FITS || request->ints || !tensor->format ||
            !dti_format_is_integer(part_of(tensor));
 }

@@ -67,20 +67,20 @@ const char *dti_explain_reason(char buffer[DTI_EXPLAIN_REASON], const struct dti
                        dti_shape_words(one, a), dti_shape_words(two, b));
     else if (result->tried)
         return dti_verdict_reason(buffer, dti_stored_container(explain->b), &result->verdict);
-    else if (b->quantized && !dti_holds_texts(explain->b->kind))
+    else if (dti_tensor_form(b) && !dti_holds_texts(explain->b->kind))
         (void)snprintf(buffer, DTI_EXPLAIN_REASON,
                        "its parts are not in one safetensors file or its shards");
-    else if (a->quantized && b->quantized)
+    else if (dti_tensor_form(a) && dti_tensor_form(b))
         (void)snprintf(buffer, DTI_EXPLAIN_REASON,
                        "it is quantized in both files, and not kept; no recipe translates codes");
-    else if (b->quantized)
+    else if (dti_tensor_form(b))
         (void)snprintf(buffer, DTI_EXPLAIN_REASON, "no recipe writes %.40s in the layout %.40s",
-                       b->quantized->is->dtype, b->quantized->is->layout);
-    else if (!a->format || !b->format || a->refusal || b->refusal)
-        (void)explain->remedy_words(buffer, b->format && !b->refusal ? a->remedy : b->remedy,
-                                    b->format && !b->refusal
-                                        ? "its values cannot be read in the first file"
-                                        : "its values cannot be read in the second file");
+                       dti_tensor_form(b)->is->dtype, dti_tensor_form(b)->is->layout);
+    else if (!a->format || !b->format || dti_tensor_refusal(a) || dti_tensor_refusal(b))
+        (void)explain->remedy_words(
+            buffer, b->format && !dti_tensor_refusal(b) ? a->remedy : b->remedy,
+            b->format && !dti_tensor_refusal(b) ? "its values cannot be read in the first file"
+                                                : "its values cannot be read in the second file");
     else
         (void)snprintf(buffer, DTI_EXPLAIN_REASON, "no recipe leads from %.40s to %.40s",
                        dti_tensor_dtype(a), dti_tensor_dtype(b));

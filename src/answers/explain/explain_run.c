@@ -50,15 +50,15 @@ enum { MISSES = 8 };
 
 static struct explain_kind kind_of(const struct dti_tensor *from, const struct dti_tensor *to)
 {
-    const struct dti_dequant_form *const form = to->quantized;
+    const struct dti_dequant_form *const form = dti_tensor_form(to);
     struct explain_kind kind;
     memset(&kind, 0, sizeof kind);
     kind.from = from->format;
     kind.to = to->format;
-    kind.from_block = from->block;
-    kind.to_block = to->block;
-    kind.flags = (from->quantized ? 1u : 0u) | (from->bytes == to->bytes ? 2u : 0u) |
-                 (from->refusal || to->refusal ? 4u : 0u) |
+    kind.from_block = dti_tensor_block(from);
+    kind.to_block = dti_tensor_block(to);
+    kind.flags = (dti_tensor_form(from) ? 1u : 0u) | (from->bytes == to->bytes ? 2u : 0u) |
+                 (dti_tensor_refusal(from) || dti_tensor_refusal(to) ? 4u : 0u) |
                  (dti_tensor_same_shape(from, to) ? 0u : 256u);
     if (!form)
         return kind;
@@ -564,7 +564,7 @@ static enum dti_status explain_all(struct explain_search *search, struct explain
 static bool may_be_transposed(const struct dti_tensor *from, const struct dti_tensor *to)
 {
     return from->rank == 2 && to->rank == 2 && from->shape[0] == to->shape[1] &&
-           from->shape[1] == to->shape[0] && !to->quantized;
+           from->shape[1] == to->shape[0] && !dti_tensor_form(to);
 }
 
 /* Other pairs whose shapes differ have no search space. */

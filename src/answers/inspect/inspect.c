@@ -153,12 +153,14 @@ static void fill_tensor(struct inspected_tensor *ret, const struct tensor_of *of
     const struct dti_tensor *const tensor = report->shown[of->at];
     const bool read = report->figures && report->figures[of->at].there;
     *ret = (struct inspected_tensor){.of = *of, .tensor = tensor};
-    ret->dtype = tensor->format && !tensor->quantized ? tensor->format->name : NULL;
-    ret->block = tensor->block ? tensor->block->name : tensor->gguf ? tensor->gguf->word : NULL;
+    ret->dtype = tensor->format && !dti_tensor_form(tensor) ? tensor->format->name : NULL;
+    ret->block = dti_tensor_block(tensor)  ? dti_tensor_block(tensor)->name
+                 : dti_tensor_gguf(tensor) ? dti_tensor_gguf(tensor)->word
+                                           : NULL;
     ret->order = tensor->strided ? 2 : tensor->fortran;
     ret->ordered = dti_inspect_has_byte_order(tensor, &ret->big);
     ret->packed = tensor->format && dti_format_packs(dti_real_format(tensor->format));
-    ret->refusal = request->words(ret->words, tensor->remedy, tensor->refusal);
+    ret->refusal = request->words(ret->words, tensor->remedy, dti_tensor_refusal(tensor));
     ret->as_count = request->reading.as_count;
     ret->cast = read && ret->as_count > 0;
     ret->limits = report->limits ? report->limits[of->at] : NULL;

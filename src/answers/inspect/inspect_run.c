@@ -146,7 +146,7 @@ const char *const dti_inspect_as[DTI_INSPECT_AS] = {"fp32", "bf16", "fp8_e4m3fn"
 
 bool dti_inspect_has_byte_order(const struct dti_tensor *tensor, bool *ret_big)
 {
-    if (!tensor->format || tensor->quantized ||
+    if (!tensor->format || dti_tensor_form(tensor) ||
         dti_format_container(dti_real_format(tensor->format)) == 1)
         return false;
     *ret_big = dti_is_swapped(tensor->layout.swapped); /* swapping is its own inverse */

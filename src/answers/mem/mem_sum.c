@@ -368,7 +368,8 @@ enum dti_status dti_mem_add_file(struct dti_mem *mem, const char *path, struct d
         struct dti_mem_item item = {
             .tensor = tensor,
             .stored_bytes = tensor->bytes,
-            .scale_bytes = tensor->quantized ? dti_logical_scale_bytes(tensor->quantized) : 0};
+            .scale_bytes =
+                dti_tensor_form(tensor) ? dti_logical_scale_bytes(dti_tensor_form(tensor)) : 0};
         if (mem->only && !dti_glob_list_match(mem->only, tensor->name, tensor->name_length))
             continue;
         if (!dti_extent_of(tensor->shape, tensor->rank, &item.extent))

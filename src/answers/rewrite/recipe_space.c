@@ -95,12 +95,13 @@ static bool choose(struct recipe_choice *ret, const struct dti_recipe_files *fil
     for (size_t i = 0; i < count; i++) {
         const struct dti_tensor *const to = &files->b->tensors[pairs[i].b];
         ret->places[i] = stored ? place_of(a, pairs[i].a) : pairs[i].a;
-        ret->part_counts[i] = to->quantized ? dti_form_part_count(to->quantized) : 1;
+        ret->part_counts[i] = dti_tensor_form(to) ? dti_form_part_count(dti_tensor_form(to)) : 1;
         struct dti_tensor *const tensor = &ret->tensors[i];
         *tensor = whole->tensors[ret->places[i]];
-        if (tensor->quantized) { /* viewed as numbers */
-            tensor->quantized = NULL;
-            tensor->block = NULL;
+        if (dti_tensor_form(tensor)) { /* viewed as numbers */
+            tensor->viewed = false;
+            tensor->own.refusal = NULL;
+            dti_tensor_set_block(tensor, NULL);
             tensor->bytes = tensor->elements * 4;
         }
         if (*elements > 0) { /* only the first elements */
@@ -151,7 +152,7 @@ static enum dti_status judge_rewrite(struct dti_recipe_files *files,
 {
     const bool stored = recipe->by != DTI_VERB_DEQUANT;
     for (size_t i = 0; i < count; i++) {
-        if ((files->a->tensors[pairs[i].a].quantized != NULL) != stored)
+        if ((dti_tensor_form(&files->a->tensors[pairs[i].a]) != NULL) != stored)
             continue;
         *ret_refused = true;
         (void)dti_fail(reterr, DTI_WRONG_KIND,
@@ -195,7 +196,7 @@ static enum dti_status judge_rewrite(struct dti_recipe_files *files,
 /* The index of a tensor's part in the stored container. */
 static size_t part_of(const struct dti_container *container, size_t tensor, size_t part)
 {
-    const struct dti_dequant_form *const form = container->tensors[tensor].quantized;
+    const struct dti_dequant_form *const form = dti_tensor_form(&container->tensors[tensor]);
     const struct dti_container *const stored = container->stored ? container->stored : container;
     const struct dti_tensor *const stored_part = form ? dti_form_part(form, part)
                                                  : part == DTI_PART_CODES
@@ -210,7 +211,7 @@ static size_t part_of(const struct dti_container *container, size_t tensor, size
 /* Whether a part is in a separate file, as in npy. */
 static bool is_elsewhere(const struct dti_container *container, size_t tensor, size_t part)
 {
-    const struct dti_dequant_form *const form = container->tensors[tensor].quantized;
+    const struct dti_dequant_form *const form = dti_tensor_form(&container->tensors[tensor]);
     return form && dti_form_part(form, part) && part_of(container, tensor, part) == SIZE_MAX;
 }
 
@@ -239,9 +240,10 @@ static bool may_be_kept(const struct dti_recipe_files *files, const struct dti_r
 {
     const bool renamed = recipe->by == DTI_VERB_RENAME;
     const bool transposed = recipe->arrangement == DTI_ARRANGED_TRANSPOSED;
-    const bool quantized = files->a->tensors[pair->a].quantized != NULL;
+    const bool quantized = dti_tensor_form(&files->a->tensors[pair->a]) != NULL;
     const struct dti_container *const a = files->a->stored ? files->a->stored : files->a;
-    if (quantized != (files->b->tensors[pair->b].quantized != NULL) || (quantized && renamed))
+    if (quantized != (dti_tensor_form(&files->b->tensors[pair->b]) != NULL) ||
+        (quantized && renamed))
         return false;
     for (size_t i = 0; i < DTI_PART_COUNT; i++) {
         const size_t from = part_of(files->a, pair->a, i), to = part_of(files->b, pair->b, i);
@@ -501,7 +503,7 @@ static void add_affine(struct dti_recipe_list *list, struct dti_recipe recipe,
 static void add_nv(struct dti_recipe_list *list, struct dti_recipe recipe,
                    const struct dti_tensor *to)
 {
-    const bool scaled = to->quantized->is->tensor_scale;
+    const bool scaled = dti_tensor_form(to)->is->tensor_scale;
     const char *const sources[] = {"auto", "own", "none"};
     for (size_t i = scaled ? 0 : 2; i < sizeof sources / sizeof *sources; i++) {
         if (i == 1 && !dti_recipe_may_be_fused(to))
@@ -518,7 +520,7 @@ static void add_nv(struct dti_recipe_list *list, struct dti_recipe recipe,
 static void add_blocks(struct dti_recipe_list *list, struct dti_recipe recipe,
                        const struct dti_block_format *block, const struct dti_tensor *to)
 {
-    const struct dti_dequant_form *const form = to->quantized;
+    const struct dti_dequant_form *const form = dti_tensor_form(to);
     const bool flat = dti_quant_layout_is_flat((enum dti_quant_layout)recipe.layout);
     switch (block->family) {
     case DTI_BLOCKS_MX:
@@ -552,7 +554,7 @@ static bool begin_quant(struct dti_recipe *recipe, const struct dti_tensor *to)
 {
     static const char axes[DTI_QUANT_RANK_MAX][3] = {"0", "1", "2",  "3",  "4",  "5",  "6",  "7",
                                                      "8", "9", "10", "11", "12", "13", "14", "15"};
-    const struct dti_dequant_form *const form = to->quantized;
+    const struct dti_dequant_form *const form = dti_tensor_form(to);
     size_t layout = 0;
     while (layout < DTI_LAYOUT_COUNT &&
            strcmp(dti_quant_layout_name((enum dti_quant_layout)layout), form->is->layout) != 0)
@@ -584,7 +586,7 @@ static void add_swapped(struct dti_recipe_list *list, size_t first)
 static void add_row(struct dti_recipe_list *list, struct dti_recipe recipe,
                     const struct dti_quant_row *row, const struct dti_tensor *to)
 {
-    const struct dti_dequant_form *const form = to->quantized;
+    const struct dti_dequant_form *const form = dti_tensor_form(to);
     const size_t first = list->count;
     recipe.dtype = dti_quant_row_name(row);
     recipe.layout = (int)row->layout;
@@ -624,7 +626,7 @@ static void add_row(struct dti_recipe_list *list, struct dti_recipe recipe,
 static bool looks_like(const struct dti_quant_row *row, const struct dti_quant_row *other,
                        const struct dti_tensor *to)
 {
-    const struct dti_dequant_form *const form = to->quantized;
+    const struct dti_dequant_form *const form = dti_tensor_form(to);
     const uint64_t last = to->rank > 0 ? to->shape[to->rank - 1] : 1;
     const uint64_t group = form->is->per == DTI_PER_GROUP ? form->is->group[1] : last;
     return dti_quant_layout_has_state(row->layout) == dti_quant_layout_has_state(other->layout) &&
@@ -636,7 +638,7 @@ static bool looks_like(const struct dti_quant_row *row, const struct dti_quant_r
 static void add_quants(struct dti_recipe_list *list, struct dti_recipe recipe,
                        const struct dti_tensor *to)
 {
-    const struct dti_dequant_form *const form = to->quantized;
+    const struct dti_dequant_form *const form = dti_tensor_form(to);
     if (!begin_quant(&recipe, to))
         return;
     const struct dti_quant_row *const read =
@@ -669,7 +671,7 @@ static void add_arranged(struct dti_recipe_list *list, struct dti_recipe recipe,
 /* Whether its codes have 4 bits, two in a byte. */
 static bool has_nibbles(const struct dti_tensor *tensor)
 {
-    const struct dti_dequant_form *const form = tensor->quantized;
+    const struct dti_dequant_form *const form = dti_tensor_form(tensor);
     const struct dti_tensor *const codes = dti_form_part(form, DTI_PART_CODES);
     uint64_t bits;
     return codes && dti_mul_u64(codes->bytes, 8, &bits) && tensor->elements > 0 &&
@@ -682,16 +684,16 @@ static bool add_in_order(struct dti_recipe_list *ret, const struct dti_container
                          const struct dti_tensor *to)
 {
     struct dti_recipe recipe = {.by = DTI_VERB_KEEP};
-    if (!from->quantized == !to->quantized)
+    if (!dti_tensor_form(from) == !dti_tensor_form(to))
         add_recipe(ret, recipe);
-    if (from->refusal || to->refusal || !from->format || !to->format ||
+    if (dti_tensor_refusal(from) || dti_tensor_refusal(to) || !from->format || !to->format ||
         from->format->kind == DTI_KIND_COMPLEX || to->format->kind == DTI_KIND_COMPLEX)
         return !ret->failed;
-    if (!from->quantized && to->quantized && dti_holds_texts(b->kind)) {
+    if (!dti_tensor_form(from) && dti_tensor_form(to) && dti_holds_texts(b->kind)) {
         recipe.by = DTI_VERB_QUANT;
         add_quants(ret, recipe, to);
-    } else if (!to->quantized) {
-        const bool numbers = from->quantized != NULL;
+    } else if (!dti_tensor_form(to)) {
+        const bool numbers = dti_tensor_form(from) != NULL;
         const struct dti_format *const source = numbers ? dti_format_get(DTI_FP32) : from->format;
         recipe.by = DTI_VERB_RENAME;
         if (!numbers && from->bytes == to->bytes && strcmp(source->name, to->format->name) != 0)
@@ -710,18 +712,18 @@ bool dti_recipe_space(struct dti_recipe_list *ret, const struct dti_container *a
                       const struct dti_tensor *from, const struct dti_container *b,
                       const struct dti_tensor *to)
 {
-    const bool numbers = from->quantized != NULL;
+    const bool numbers = dti_tensor_form(from) != NULL;
     struct dti_recipe recipe = {.by = DTI_VERB_KEEP};
     if (dti_tensor_same_shape(from, to) && !add_in_order(ret, a, from, b, to))
         return false;
-    if (from->refusal || to->refusal || !from->format || !to->format ||
+    if (dti_tensor_refusal(from) || dti_tensor_refusal(to) || !from->format || !to->format ||
         from->format->kind == DTI_KIND_COMPLEX || to->format->kind == DTI_KIND_COMPLEX)
         return !ret->failed;
-    if (numbers && to->quantized) {
+    if (numbers && dti_tensor_form(to)) {
         recipe.arrangement = DTI_ARRANGED_NIBBLES;
         if (dti_tensor_same_shape(from, to) && has_nibbles(from) && has_nibbles(to))
             add_recipe(ret, recipe);
-    } else if (!to->quantized) {
+    } else if (!dti_tensor_form(to)) {
         const struct dti_format *const source = numbers ? dti_format_get(DTI_FP32) : from->format;
         const bool kept = !numbers && strcmp(source->name, to->format->name) == 0;
         recipe.by = kept ? DTI_VERB_KEEP : numbers ? DTI_VERB_DEQUANT : DTI_VERB_CAST;

@@ -15,7 +15,8 @@ enum { NAME_WIDTH = 100, SHAPE_WIDTH = 40 };
 /* Quantized blocks: their dtype already shows it. */
 static bool is_blocks(const struct inspect_view *view, const struct dti_tensor *tensor)
 {
-    return tensor->block || (!tensor->format && dti_is_gguf(view->report->container->kind));
+    return dti_tensor_block(tensor) ||
+           (!tensor->format && dti_is_gguf(view->report->container->kind));
 }
 
 /* Unusual properties. */
@@ -29,7 +30,9 @@ static void remark_cell(struct dti_table *table, const struct inspect_view *view
         tensor->fortran ? "Fortran order" : NULL, swapped ? "big-endian" : NULL,
         tensor->compressed ? dti_container_packed(view->report->container->kind) : NULL,
         tensor->strided ? "strided" : NULL,
-        is_blocks(view, tensor) ? NULL : dti_remedy_words(words, tensor->remedy, tensor->refusal)};
+        is_blocks(view, tensor)
+            ? NULL
+            : dti_remedy_words(words, tensor->remedy, dti_tensor_refusal(tensor))};
     const char *separator = "";
     dti_table_cell(table, DTI_STYLE_DIM, "");
     for (size_t i = 0; i < sizeof remarks / sizeof *remarks; i++) {

@@ -124,7 +124,7 @@ static bool set_unknown(struct gguf_reading *work, struct dti_tensor *tensor, ui
     char text[UNKNOWN_SIZE];
     const int length = snprintf(text, sizeof text, "unknown type %" PRIu64, id);
     tensor->stored_as = dti_opening_text(work->opening, text, (size_t)length);
-    tensor->refusal = "has a type that ggml does not define";
+    tensor->own.refusal = "has a type that ggml does not define";
     tensor->undefined = true;
     tensor->bytes = UINT64_MAX;
     work->unknown++;
@@ -140,7 +140,7 @@ static bool set_fork(struct gguf_reading *work, struct dti_tensor *tensor, uint6
         !dti_gguf_fork_bytes(fork, tensor->elements / row, row, &tensor->bytes))
         return set_unknown(work, tensor, id);
     tensor->stored_as = fork->name;
-    tensor->refusal = fork->refusal;
+    tensor->own.refusal = fork->refusal;
     tensor->undefined = true;
     work->forks++;
     work->fork = id;
@@ -152,10 +152,10 @@ static void set_blocks(struct gguf_reading *work, struct dti_tensor *tensor,
                        const struct dti_gguf_type *type)
 {
     const bool big_endian = work->stream.big_endian;
-    tensor->block = dti_block_lookup(type->word);
+    dti_tensor_set_block(tensor, dti_block_lookup(type->word));
     tensor->layout.swapped = dti_is_swapped(big_endian); /* of scales */
-    tensor->gguf = !big_endian || tensor->block ? type : NULL;
-    tensor->refusal = (tensor->gguf ? refusals : swapped_refusals)[type->blocks];
+    dti_tensor_set_gguf(tensor, !big_endian || tensor->block_row > 0 ? type : NULL);
+    tensor->own.refusal = (tensor->gguf_row > 0 ? refusals : swapped_refusals)[type->blocks];
 }
 
 static bool read_type(struct gguf_reading *work, struct dti_tensor *tensor)

@@ -116,7 +116,7 @@ static int file_type_there(const struct dti_container *container)
     struct census census = {.bytes = {0}};
     for (size_t i = 0; i < container->tensor_count; i++) {
         const struct dti_tensor *const tensor = &container->tensors[i];
-        const struct dti_gguf_type *type = tensor->gguf;
+        const struct dti_gguf_type *type = dti_tensor_gguf(tensor);
         if (!type && tensor->format)
             type = dti_gguf_type_storing(tensor->format->id);
         count_tensor(&census, type, tensor->bytes);

@@ -231,11 +231,11 @@ static bool refuse_structured(struct dti_npy_reading *reading, struct dti_tensor
     char quoted[DTI_QUOTE_SIZE], text[DTI_QUOTE_SIZE + 48];
     dti_quote(quoted, header->descr, header->descr_length);
     (void)snprintf(text, sizeof text, "has the type %s, which is not supported", quoted);
-    ret->refusal = header->objects ? "holds Python objects (pickle), which is never read"
-                   : reading->fields.problem
-                       ? reading->fields.problem
-                       : dti_opening_text(reading->opening, text, strlen(text));
-    return ret->refusal != NULL;
+    ret->own.refusal = header->objects ? "holds Python objects (pickle), which is never read"
+                       : reading->fields.problem
+                           ? reading->fields.problem
+                           : dti_opening_text(reading->opening, text, strlen(text));
+    return ret->own.refusal != NULL;
 }
 
 bool dti_npy_describe(struct dti_npy_reading *reading, const char *text,

@@ -254,7 +254,7 @@ bool dti_npy_settle(struct dti_npy_reading *reading, const char *descr, size_t l
     const bool fits = open && assume && dti_format_item(assume) == type->item_bytes;
     ret->stored_as = dti_opening_text(opening, descr + mark, length - mark);
     ret->format = type->sort == DTI_NPY_DTYPE ? type->format : NULL;
-    ret->refusal = type->refusal;
+    ret->own.refusal = type->refusal;
     reading->guessed |= type->guessed && !fits;
     if (!ret->stored_as)
         return false;
@@ -265,8 +265,8 @@ bool dti_npy_settle(struct dti_npy_reading *reading, const char *descr, size_t l
     } else if (type->sort == DTI_NPY_LOST) {
         char text[160];
         ret->remedy = refuse_lost(text, sizeof text, type->item_bytes, assume);
-        ret->refusal = dti_opening_text(opening, text, strlen(text));
-        return ret->refusal != NULL;
+        ret->own.refusal = dti_opening_text(opening, text, strlen(text));
+        return ret->own.refusal != NULL;
     }
     if (ret->format)
         ret->layout = dti_file_layout(

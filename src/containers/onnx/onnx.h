@@ -162,8 +162,8 @@ bool dti_onnx_refuse(struct dti_onnx_reading *reading, const struct dti_tensor *
 bool dti_onnx_tensor(struct dti_onnx_reading *reading, const struct dti_onnx_frame *frame);
 bool dti_onnx_sparse(struct dti_onnx_reading *reading, const struct dti_onnx_frame *frame);
 
-/* onnx_weights.c: sets `weight` of the tensors that nodes dequantize, once all tensors are in their
- * final order. */
+/* onnx_weights.c: sets the container's weights, of tensors that nodes dequantize, once all tensors
+ * are in their final order. */
 bool dti_onnx_find_weights(struct dti_onnx_reading *reading);
 
 /* onnx_values.c: types by the field that holds their values. */

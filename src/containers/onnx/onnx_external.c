@@ -108,7 +108,7 @@ bool dti_onnx_place_external(struct dti_onnx_reading *reading, const struct dti_
         (draft->has_length &&
          !read_decimal(reading, tensor, frame, "length", draft->length, &length)))
         return false;
-    if (tensor->refusal || !tensor->format)
+    if (dti_tensor_refusal(tensor) || !tensor->format)
         tensor->bytes = length;
     else if (length < tensor->bytes)
         return dti_onnx_refuse(reading, tensor, frame->start,

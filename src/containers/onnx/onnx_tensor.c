@@ -90,15 +90,15 @@ static bool set_other(struct dti_onnx_reading *reading, const struct dti_onnx_fr
     tensor->offset = draft->has_raw ? draft->raw.at : frame->start;
     if (frame->number == TYPE_STRING) {
         tensor->stored_as = "STRING";
-        tensor->refusal = "holds strings, not numbers";
+        tensor->own.refusal = "holds strings, not numbers";
         tensor->bytes = draft->string_bytes;
         draft->external = false;
     } else if (frame->number == 0) {
         tensor->stored_as = "UNDEFINED";
-        tensor->refusal = "has no element type";
+        tensor->own.refusal = "has no element type";
     } else {
         tensor->stored_as = dti_opening_text(reading->opening, text, (size_t)length);
-        tensor->refusal = "has a type that ONNX does not define";
+        tensor->own.refusal = "has a type that ONNX does not define";
     }
     return tensor->stored_as &&
            (!draft->external || dti_onnx_place_external(reading, frame, tensor, own));
@@ -114,7 +114,7 @@ static bool describe(struct dti_onnx_reading *reading, const struct dti_onnx_fra
         if (!set_other(reading, frame, tensor, own))
             return false;
         if (reading->draft.segment)
-            tensor->refusal = "is a segment of a tensor, which is not supported";
+            tensor->own.refusal = "is a segment of a tensor, which is not supported";
         return true;
     }
     tensor->stored_as = type.name;
@@ -206,7 +206,7 @@ bool dti_onnx_sparse(struct dti_onnx_reading *reading, const struct dti_onnx_fra
         return dti_opening_refuse(
             opening, ": the sparse initializer at byte %" PRIu64 " has no name", frame->start);
     tensor->stored_as = dti_opening_text(opening, text, (size_t)length);
-    tensor->refusal = "is sparse, which is not supported";
+    tensor->own.refusal = "is sparse, which is not supported";
     tensor->bytes = frame->end - frame->start;
     tensor->offset = frame->start;
     reading->sparse_count++;

@@ -194,26 +194,33 @@ static bool add_weight(struct dti_onnx_reading *reading, const struct definition
     mark(all, node, tensors, at == none);
     if (at == none)
         return true;
-    struct dti_tensor *const tensor = &tensors[at];
+    const struct dti_onnx_weight **const own = &opening->container->weights[at];
     struct dti_onnx_weight weight = look_at(all, node, at);
-    if (tensor->weight && is_same(tensor->weight, &weight))
+    if (*own && is_same(*own, &weight))
         return true;
-    if (tensor->weight) {
-        weight = *tensor->weight;
+    if (*own) {
+        weight = **own;
         weight.problem = "nodes make numbers of it in several ways";
-        if (tensor->weight->problem == weight.problem)
+        if ((*own)->problem == weight.problem)
             return true;
     }
-    tensor->weight = dti_opening_copy(opening, &weight, 1, sizeof weight);
-    return tensor->weight != NULL;
+    *own = dti_opening_copy(opening, &weight, 1, sizeof weight);
+    return *own != NULL;
 }
 
 bool dti_onnx_find_weights(struct dti_onnx_reading *reading)
 {
+    struct dti_container *const container = reading->opening->container;
     struct definitions all;
     bool good = true;
     if (reading->node_count == 0)
         return true;
+    container->weights = dti_opening_array(reading->opening, container->tensor_count + 1,
+                                           sizeof *container->weights);
+    if (!container->weights)
+        return false;
+    for (size_t i = 0; i < container->tensor_count; i++)
+        container->weights[i] = NULL;
     if (!define(reading, &all))
         return dti_opening_no_memory(reading->opening);
     for (size_t i = 0; i < reading->node_count && good; i++)

@@ -112,8 +112,8 @@ static void cannot(struct torch_making *making, const char *why)
 {
     making->found.tensor.format = NULL;
     making->found.tensor.beyond_bytes = true;
-    if (!making->found.tensor.refusal)
-        making->found.tensor.refusal = why;
+    if (!dti_tensor_refusal(&making->found.tensor))
+        making->found.tensor.own.refusal = why;
 }
 
 /* Reads non-negative numbers of a tuple into ret, which has room for DTI_TORCH_RANK_MAX. */
@@ -476,7 +476,7 @@ static bool make_view(struct torch_making *making, const uint32_t *items, size_t
         return false;
     if (rank != making->found.tensor.rank)
         return refuse(making, " has more strides than dimensions, or fewer");
-    if (!making->found.tensor.format || making->found.tensor.refusal)
+    if (!making->found.tensor.format || dti_tensor_refusal(&making->found.tensor))
         cannot(making, "is quantized by torch, with a scale and zero points in the pickle");
     if (count > metadata && is_lazy(pickle, items[metadata]))
         cannot(making, "is stored before its conjugation or negation, which torch does when it "
@@ -499,7 +499,7 @@ static bool make_absent(struct torch_making *making, const uint32_t *items, size
         return false;
     if (!making->found.tensor.stored_as)
         making->found.tensor.stored_as = "torch.Tensor";
-    making->found.tensor.refusal = NULL;
+    making->found.tensor.own.refusal = NULL;
     cannot(making, why);
     return set_shape(making, items[shape]);
 }

@@ -8,7 +8,7 @@
 
 bool dti_dequant_is_ggml(const struct dti_container *container, size_t tensor)
 {
-    return container->tensors[tensor].gguf != NULL;
+    return dti_tensor_gguf(&container->tensors[tensor]) != NULL;
 }
 
 /* Finds "blk.0.attn_q.weight.scale" or "blk.0.attn_q.scale" for "blk.0.attn_q.weight". */
@@ -62,16 +62,17 @@ enum dti_status dti_dequant_ggml(struct dti_file_dequant *dequant, size_t at,
     const struct dti_tensor *const tensor = &container->tensors[at];
     struct dti_dequant_tensor *const how = &ret->how;
     *ret->shown = *tensor;
-    *ret->form.is = (struct dti_form_traits){.dtype = tensor->gguf->word,
+    *ret->form.is = (struct dti_form_traits){.dtype = dti_tensor_gguf(tensor)->word,
                                              .layout = dti_layout_gguf.name,
                                              .per = DTI_PER_GROUP,
                                              .axis = tensor->rank > 0 ? tensor->rank - 1 : 0,
-                                             .group = {0, tensor->gguf->group},
+                                             .group = {0, dti_tensor_gguf(tensor)->group},
                                              .stored_bytes = tensor->bytes};
-    how->is->block = tensor->block;
-    how->is->gguf = tensor->gguf;
+    how->is->block = dti_tensor_block(tensor);
+    how->is->gguf = dti_tensor_gguf(tensor);
     how->is->affine.code = *dti_format_get(DTI_INT8); /* finite, as in all types */
-    how->is->codes_swapped = dti_is_big_endian(&tensor->layout) && tensor->gguf->other_bytes == 2;
+    how->is->codes_swapped =
+        dti_is_big_endian(&tensor->layout) && dti_tensor_gguf(tensor)->other_bytes == 2;
     how->codes = (struct dti_dequant_part){.container = container, .tensor = at};
     how->is->elements = how->is->columns = tensor->elements;
     how->is->rows = 1;
@@ -83,7 +84,7 @@ enum dti_status dti_dequant_ggml(struct dti_file_dequant *dequant, size_t at,
     how->is->scale_count = 1;
     const struct dti_tensor *parts[DTI_PART_COUNT] = {[DTI_PART_CODES] = tensor};
     const enum dti_status status =
-        tensor->gguf->blocks == DTI_GGUF_NVFP4
+        dti_tensor_gguf(tensor)->blocks == DTI_GGUF_NVFP4
             ? find_tensor_scale(dequant, at, ret, &parts[DTI_PART_TENSOR_SCALE], reterr)
             : DTI_OK;
     return status == DTI_OK ? dti_dequant_list(dequant, parts, &ret->form, reterr) : status;

@@ -186,8 +186,9 @@ bool dti_layouts_part(const struct dti_quant_names *names, size_t at)
 bool dti_layouts_scale(const struct dti_quant_names *names, size_t at, size_t *ret_scale)
 {
     const struct dti_tensor *const tensor = &names->container->tensors[at];
-    if (tensor->weight && tensor->weight->scale != SIZE_MAX) {
-        *ret_scale = tensor->weight->scale;
+    const struct dti_onnx_weight *const weight = dti_container_weight(names->container, at);
+    if (weight && weight->scale != SIZE_MAX) {
+        *ret_scale = weight->scale;
         return true;
     }
     for (const struct dti_layout_ops *const *row = dti_layouts; *row; row++) {

@@ -317,14 +317,20 @@ static const char *dtype_of(const struct onnx_match *match)
     return match->bits < format->width ? dti_format_get(packed[match->bits])->name : format->name;
 }
 
+/* Whether a part consists of codes of a node. */
+static bool dequantized(const struct onnx_match *match, enum dti_quant_part part)
+{
+    return dti_container_weight(match->dequant->container, match->group->part[part].tensor) != NULL;
+}
+
 /* Refuses parts that are codes of other nodes. */
 static enum dti_status check_parts(const struct onnx_match *match)
 {
     if (match->weight->problem)
         return refuse(match, DTI_PART_CODES, match->weight->problem);
-    if (match->scales->weight)
+    if (dequantized(match, DTI_PART_SCALE))
         return refuse(match, DTI_PART_SCALE, "it is a scale of one node and codes of another");
-    if (match->zeros && match->zeros->weight)
+    if (match->zeros && dequantized(match, DTI_PART_ZERO_POINT))
         return refuse(match, DTI_PART_ZERO_POINT,
                       "it is a zero point of one node and codes of another");
     return DTI_OK;
@@ -344,7 +350,7 @@ static enum dti_status match_onnx(struct dti_file_dequant *dequant,
     const bool has_zeros = dti_dequant_has(group, DTI_PART_ZERO_POINT);
     struct onnx_match match = {.dequant = dequant,
                                .group = group,
-                               .weight = codes->weight,
+                               .weight = dti_container_weight(dequant->container, group->at),
                                .codes = codes,
                                .scales = has_scales ? dti_dequant_of(group, DTI_PART_SCALE) : codes,
                                .zeros =
@@ -375,7 +381,7 @@ enum dti_status dti_dequant_onnx(struct dti_file_dequant *dequant, size_t at,
                                  struct dti_dequant_found **ret, struct dti_error *reterr)
 {
     const struct dti_tensor *const tensor = &dequant->container->tensors[at];
-    const struct dti_onnx_weight *const weight = tensor->weight;
+    const struct dti_onnx_weight *const weight = dti_container_weight(dequant->container, at);
     struct dti_dequant_group group = {.name = tensor->name,
                                       .name_length = tensor->name_length,
                                       .at = at,

@@ -39,9 +39,10 @@ enum dti_status dti_dequant_check_part(const struct dti_dequant_part *part,
     if (!part->container)
         return DTI_OK;
     const struct dti_tensor *const tensor = dti_dequant_part_tensor(part);
-    if (tensor->refusal || !tensor->format)
+    if (dti_tensor_refusal(tensor) || !tensor->format)
         return dti_dequant_refuse(part, reterr, tensor->remedy, "%s",
-                                  tensor->refusal ? tensor->refusal : "its dtype is unknown");
+                                  dti_tensor_refusal(tensor) ? dti_tensor_refusal(tensor)
+                                                             : "its dtype is unknown");
     if (tensor->fortran)
         return dti_dequant_refuse(part, reterr, DTI_REMEDY_NONE,
                                   "it is in column-major order; the parts of a quantized tensor "

@@ -22,6 +22,7 @@
 #include "files/dequant/dequant_names.h"
 #include "files/stored/quant_marks.h"
 #include "files/stored/quant_state.h"
+#include "util/run/allocate.h"
 #include "util/text/glob.h"
 
 /* A part has the name of its codes with a different suffix. */
@@ -462,22 +463,15 @@ static enum dti_status look_at_alone(struct whole *whole, size_t at, struct dti_
     return missing ? refuse_missing(whole, at, missing, why, reterr) : DTI_OK;
 }
 
-enum dti_status dti_dequant_whole(struct dti_file_dequant *dequant,
-                                  struct dti_dequant_found **found, struct dti_error *reterr)
+static enum dti_status look_at_all(struct whole *whole, struct dti_error *reterr)
 {
-    const size_t count = dequant->container->tensor_count;
-    struct whole *const whole = dti_pool_alloc(&dequant->pool, sizeof *whole);
-    struct own_part *const own = dti_pool_array(&dequant->pool, count + 1, sizeof *own);
+    const size_t count = whole->dequant->container->tensor_count;
     enum dti_status status = DTI_OK;
-    if (!whole || !own)
-        return dti_no_memory(reterr);
-    *whole = (struct whole){.dequant = dequant, .found = found, .own = own};
     part_names_init(&whole->names);
     for (size_t i = 0; i < count; i++) {
-        own[i] = (struct own_part){.name = NULL};
-        dequant->any_found |= found[i] != NULL;
-        if (found[i])
-            add_sibling(whole, found[i]);
+        whole->dequant->any_found |= whole->found[i] != NULL;
+        if (whole->found[i])
+            add_sibling(whole, whole->found[i]);
     }
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         status = check_tensor_scale(whole, i, reterr);
@@ -485,10 +479,26 @@ enum dti_status dti_dequant_whole(struct dti_file_dequant *dequant,
             status = check_zeros(whole, i, reterr);
     }
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
-        if (!found[i] && dequant->states[i] == DTI_DEQUANT_PLAIN && !dequant->refused[i])
+        if (!whole->found[i] && whole->dequant->states[i] == DTI_DEQUANT_PLAIN &&
+            !whole->dequant->refused[i])
             status = look_at_part(whole, i, reterr);
     }
     for (size_t i = 0; i < count && status == DTI_OK; i++)
         status = look_at_alone(whole, i, reterr);
+    return status;
+}
+
+enum dti_status dti_dequant_whole(struct dti_file_dequant *dequant,
+                                  struct dti_dequant_found **found, struct dti_error *reterr)
+{
+    const size_t count = dequant->container->tensor_count;
+    struct whole *const whole = dti_pool_alloc(&dequant->pool, sizeof *whole);
+    struct own_part *const own = dti_calloc(count + 1, sizeof *own); /* few are used */
+    enum dti_status status = whole && own ? DTI_OK : dti_no_memory(reterr);
+    if (status == DTI_OK) {
+        *whole = (struct whole){.dequant = dequant, .found = found, .own = own};
+        status = look_at_all(whole, reterr);
+    }
+    dti_free(own);
     return status;
 }

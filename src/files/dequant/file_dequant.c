@@ -140,17 +140,18 @@ static bool finish(struct dti_file_dequant *dequant, struct dti_dequant_found *f
     const struct dti_format *const fp32 = dti_format_get(DTI_FP32);
     struct dti_tensor *const shown = found->shown;
     shown->format = fp32;
-    shown->block = logical ? found->how.is->block : NULL;
+    dti_tensor_set_block(shown, logical ? found->how.is->block : NULL);
     shown->layout = (struct dti_layout){.swapped = false};
     shown->fortran = false;
-    shown->refusal = NULL;
+    shown->own.refusal = NULL;
     shown->remedy = DTI_REMEDY_NONE;
     if (!prepare(dequant, &found->how))
         return false;
     found->form.how = &found->how;
     if (logical) {
         shown->bytes = found->form.is->stored_bytes;
-        shown->quantized = &found->form;
+        shown->viewed = true;
+        shown->own.form = &found->form;
     } else {
         shown->compressed = false;
         shown->offset = 0;
@@ -180,7 +181,7 @@ static bool show_unread(struct dti_file_dequant *dequant, size_t at, struct dti_
     tensor->shape = copy;
     tensor->elements = shape[0] * shape[1];
     tensor->coded_weights = true;
-    tensor->refusal = "holds codes of EXL3, which are not decoded";
+    tensor->own.refusal = "holds codes of EXL3, which are not decoded";
     return true;
 }
 
@@ -323,15 +324,12 @@ static enum dti_status make_from(struct dti_file_dequant *dequant, struct dti_de
     dequant->view.tensors =
         dti_pool_array(&dequant->pool, count + 1, sizeof *dequant->view.tensors);
     dequant->states = dti_pool_alloc(&dequant->pool, count + 1);
-    dequant->refused = dti_pool_array(&dequant->pool, count + 1, sizeof *dequant->refused);
+    dequant->refused = dti_calloc(count + 1, sizeof *dequant->refused);
     if (!dequant->view.tensors || !dequant->states || !dequant->refused ||
         !dti_quant_names_init(&dequant->names, container) ||
         !dti_name_order_init(&dequant->metadata, container->metadata_count))
         return dti_no_memory(reterr);
-    for (size_t i = 0; i < count; i++) {
-        dequant->refused[i] = NULL;
-        dequant->states[i] = DTI_DEQUANT_PLAIN;
-    }
+    memset(dequant->states, DTI_DEQUANT_PLAIN, count);
     for (size_t i = 0; i < container->metadata_count; i++)
         dti_name_order_add(&dequant->metadata, container->metadata[i].key,
                            container->metadata[i].key_length);
@@ -396,6 +394,7 @@ void dti_file_dequant_free(struct dti_file_dequant *dequant)
         dti_plan_free(dequant->plans[i]);
     for (size_t i = 0; i < DTI_PART_COUNT; i++)
         dti_container_free(dequant->sibling[i]);
+    dti_free(dequant->refused);
     dti_quant_config_free(&dequant->config);
     dti_quant_names_free(&dequant->names);
     dti_name_order_free(&dequant->metadata);

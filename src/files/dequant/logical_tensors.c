@@ -47,7 +47,7 @@ static const struct dti_dequant_refusal *broken(const struct dti_container *cont
     const struct dti_file_dequant *const dequant = container->own;
     const size_t at = dequant->entries[tensor - container->tensors].tensor;
     const struct dti_dequant_refusal *const refusal = dequant->refused[at];
-    const struct dti_onnx_weight *const weight = tensor->weight;
+    const struct dti_onnx_weight *const weight = dti_container_weight(dequant->container, at);
     if (weight && weight->problem) /* a problem of its nodes, which may derive several tensors from
                                     * it */
         return NULL;

@@ -438,7 +438,8 @@ static enum dti_verdict_kind check(const struct judged_part *part, const struct 
 {
     const bool cut = options->elements > 0;
     const size_t bytes = part->rank * sizeof *part->shape;
-    if (!tensor->format || tensor->refusal || strcmp(tensor->format->name, part->format->name) != 0)
+    if (!tensor->format || dti_tensor_refusal(tensor) ||
+        strcmp(tensor->format->name, part->format->name) != 0)
         return DTI_VERDICT_DTYPE;
     const bool turned = options->arrangement == DTI_ARRANGED_TRANSPOSED;
     const bool same =

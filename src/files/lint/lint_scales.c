@@ -309,7 +309,8 @@ static enum dti_status look_at_activations(struct dti_lint *lint, size_t at,
     unsigned char raw[8 * AT_ONCE];
     float numbers[AT_ONCE];
     struct lint_tally odd = {0, 0};
-    if (dequant->states[stored] != DTI_DEQUANT_KEPT || !tensor->format || tensor->refusal ||
+    if (dequant->states[stored] != DTI_DEQUANT_KEPT || !tensor->format ||
+        dti_tensor_refusal(tensor) ||
         (tensor->format->id != DTI_FP32 && tensor->format->id != DTI_FP16 &&
          tensor->format->id != DTI_BF16))
         return DTI_OK;

@@ -279,7 +279,7 @@ static enum dti_status look_at(struct companions *list, const char *name, struct
     return DTI_OK;
 }
 
-/* HTTP servers provide no folder listing. */
+/* HTTP servers provide no folder listing; one file is no folder, but may have a configuration. */
 static enum dti_status look_for_config(struct companions *list, struct dti_error *reterr)
 {
     char *const path = path_of(list, config_name);
@@ -287,12 +287,29 @@ static enum dti_status look_for_config(struct companions *list, struct dti_error
         return dti_no_memory(reterr);
     const int there = dti_input_there(path);
     dti_free(path);
+    if (!dti_is_address(list->folder))
+        return there == 0 ? look_at(list, config_name, reterr) : DTI_OK;
     return there == ENOENT || there == EACCES ? DTI_OK : add_name(list, config_name, reterr);
+}
+
+/* Whether the new files are in the folder of the old one, whose configuration is there already. */
+static bool is_same_folder(const struct companions *list)
+{
+    struct stat from, to;
+    char *const path = path_of(list, ".");
+    const bool same = path && stat(path, &from) == 0 &&
+                      stat(list->rewrite->request.path, &to) == 0 && from.st_dev == to.st_dev &&
+                      from.st_ino == to.st_ino;
+    dti_free(path);
+    return same;
 }
 
 static enum dti_status look(struct companions *list, struct dti_error *reterr)
 {
-    if (dti_is_address(list->folder))
+    const bool several = dti_container_has(list->rewrite->container->kind, DTI_TRAIT_FOLDER);
+    if (!several && is_same_folder(list))
+        return DTI_OK;
+    if (!several || dti_is_address(list->folder))
         return look_for_config(list, reterr);
     char *const path = path_of(list, ".");
     if (!path)

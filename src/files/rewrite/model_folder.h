@@ -13,8 +13,9 @@ enum { DTI_SMALL_FILE = 64 << 20 }; /* maximum bytes of a file that is copied */
  * each small regular file in the folder of the container's first file, in name order, following
  * links; and config.json with a quantization_config that matches the new files. Not copied: tensor
  * files of any format, their indexes, hidden files, folders, and quantization configs that would be
- * wrong. Warns if a file that a loader needs was left out. Fails with DTI_BAD_INPUT if a file
- * cannot be read or config.json is not JSON, DTI_NO_MEMORY. */
+ * wrong. From one file, only the config.json next to it. Warns if a file that a
+ * loader needs was left out. Fails with DTI_BAD_INPUT if a file cannot be read or config.json is
+ * not JSON, DTI_NO_MEMORY. */
 enum dti_status dti_rewrite_add_companions(struct dti_rewrite *rewrite, struct dti_error *reterr);
 
 #endif

@@ -57,7 +57,7 @@ bool dti_encode_keeps(const struct dti_encode_recipe *recipe, const char *keep, 
                       const struct dti_tensor *tensor)
 {
     const struct dti_gguf_type *const type = type_of(recipe, tensor, false);
-    return !type || type == dti_gguf_type_of(tensor->gguf->blocks) ||
+    return !type || type == dti_gguf_type_of(dti_tensor_gguf(tensor)->blocks) ||
            dti_tensor_fits(keep, tensor) || (only && !dti_tensor_fits(only, tensor));
 }
 
@@ -86,9 +86,9 @@ static enum dti_fate choose(const struct dti_rewrite *rewrite, const struct dti_
     const struct dti_dequant_form *const form =
         dti_file_dequant_form(rewrite->request.dequant, dti_rewrite_place(rewrite, at));
     (void)names;
-    if (tensor->refusal && type)
+    if (dti_tensor_refusal(tensor) && type)
         return DTI_FATE_BLOCKS;
-    if (!tensor->refusal && dti_format_is_integer(tensor->format))
+    if (!dti_tensor_refusal(tensor) && dti_format_is_integer(tensor->format))
         return DTI_FATE_INTEGER;
     if (!type)
         return tensor->rank == 0 ? DTI_FATE_SCALAR : DTI_FATE_CONVENTION;
@@ -139,7 +139,7 @@ static enum dti_status plan_blocks(struct dti_rewrite *rewrite, size_t at,
     tensor->format = dti_container_blocks(rewrite->request.kind, type);
     tensor->parts = 1u << DTI_PART_CODES;
     if (type->blocks == DTI_GGUF_NVFP4)
-        tensor->parts |= 1u << DTI_PART_TENSOR_SCALE;
+        tensor->parts |= (uint16_t)(1u << DTI_PART_TENSOR_SCALE);
     rewrite->files.encodes = true;
     return dti_gguf_encoder_add(rewrite->encoder, at, reterr);
 }

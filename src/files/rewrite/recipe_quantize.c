@@ -167,7 +167,7 @@ static enum dti_status check_quantized(struct dti_rewrite *rewrite, size_t at,
                                dti_tensor_place(rewrite->container, tensor->source, place),
                                why.text);
     for (unsigned i = 0; i < DTI_PART_COUNT; i++)
-        tensor->parts |= (unsigned)parts[i].there << i;
+        tensor->parts = (uint16_t)(tensor->parts | (unsigned)parts[i].there << i);
     return DTI_OK;
 }
 

@@ -183,7 +183,8 @@ static enum dti_status plan(struct dti_rewrite *rewrite, size_t at, struct dti_e
         return dti_rewrite_plan_elements(rewrite, at, dti_format_get(cast), reterr);
     if (!is_part(rewrite, tensor->source)) /* by a convention of GGUF */
         return dti_rewrite_plan_elements(rewrite, at, dti_format_get(DTI_FP32), reterr);
-    rewrite->files.encodes = rewrite->files.encodes || dti_rewrite_source(rewrite, at)->gguf;
+    rewrite->files.encodes =
+        rewrite->files.encodes || dti_tensor_gguf(dti_rewrite_source(rewrite, at));
     tensor->format = dti_rewrite_source(rewrite, at)->format;
     tensor->parts = 1u << DTI_PART_CODES;
     if (dti_container_stores(rewrite->request.kind, tensor->format, &tensor->layout))

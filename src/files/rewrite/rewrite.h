@@ -118,7 +118,8 @@ struct dti_rewrite_request {
     const char *path;                 /* of the output; DTI_CONTAINER_SHARDED: its folder */
     const char *index; /* DTI_CONTAINER_SHARDED: name of the index in it; NULL: none */
     bool companions;   /* DTI_CONTAINER_SHARDED: copy the other small files of the input's folder,
-                          with a config.json that describes the quantization */
+                          with a config.json that describes the quantization; of one file, only
+                          the config.json next to it */
     struct dti_run_part part; /* DTI_CONTAINER_SHARDED: write only these shards; which, depends on
                                  headers and request, not on data */
     const char *part_recipe;  /* of a divided run: a text of everything that determines the bytes */
@@ -173,15 +174,15 @@ struct dti_quantize_form {
 
 struct dti_rewrite_tensor {
     uint32_t source; /* index in the container */
-    enum dti_fate fate;
-    unsigned axis;  /* of quantization */
-    unsigned parts; /* a set of 1 << enum dti_quant_part; for a single tensor: the first one */
+    unsigned axis;   /* of quantization */
+    uint16_t parts;  /* a set of 1 << enum dti_quant_part; for a single tensor: the first one */
+    enum dti_fate fate : 8;
+    struct dti_layout layout;            /* of the output, if one tensor */
     const struct dti_quantize_form *by;  /* quantized; else NULL */
     const struct dti_plan *plan;         /* NULL: its bytes are copied, or it is quantized */
     const struct dti_quant_plan *quant;  /* quantized with this plan, along the axis */
     const struct dti_gguf_type *type;    /* encoded as blocks of this type, one tensor; else NULL */
     const struct dti_format *format;     /* of the output, if one tensor; NULL: quantized */
-    struct dti_layout layout;            /* likewise */
     struct dti_rewrite_part *part;       /* of that set, in order */
     uint64_t bytes;                      /* of all its parts */
     struct dti_rewrite_outcome *outcome; /* zeros, shared, if nothing is counted */

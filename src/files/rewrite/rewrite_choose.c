@@ -121,15 +121,15 @@ static enum dti_status refuse_unreadable(const struct dti_container *container, 
     const struct dti_tensor *const tensor = &container->tensors[first];
     const bool rest = container->tensor_count > count;
     char place[DTI_TENSOR_PLACE], such[48] = "", why[DTI_QUOTE_SIZE];
-    if (tensor->refusal)
-        (void)snprintf(why, sizeof why, "%s", tensor->refusal);
+    if (dti_tensor_refusal(tensor))
+        (void)snprintf(why, sizeof why, "%s", dti_tensor_refusal(tensor));
     else
         (void)snprintf(why, sizeof why, "holds %s, which is not supported", tensor->stored_as);
     if (count > 1)
         (void)snprintf(such, sizeof such, " (%zu such tensors)", count);
     const bool advised = tensor->remedy != DTI_REMEDY_NONE;
     enum dti_remedy remedy = tensor->remedy;
-    if (!advised && tensor->gguf)
+    if (!advised && dti_tensor_gguf(tensor))
         remedy = rest ? DTI_REMEDY_DEQUANTIZE_OR_SELECT : DTI_REMEDY_DEQUANTIZE;
     else if (!advised && rest)
         remedy = DTI_REMEDY_SELECT_OTHERS;
@@ -156,7 +156,8 @@ static bool takes_blocks(const struct dti_rewrite *rewrite, struct dti_tensor *t
     const bool same = (rewrite->request.recipe == DTI_RECIPE_CAST ||
                        rewrite->request.recipe == DTI_RECIPE_ENCODE) &&
                       dti_is_gguf(rewrite->container->kind);
-    const struct dti_format *const blocks = same ? dti_container_blocks(kind, tensor->gguf) : NULL;
+    const struct dti_format *const blocks =
+        same ? dti_container_blocks(kind, dti_tensor_gguf(tensor)) : NULL;
     if (blocks)
         tensor->format = blocks;
     return blocks != NULL;
@@ -177,7 +178,7 @@ static enum dti_status select_tensors(struct dti_rewrite *rewrite, struct dti_er
         if (select && !dti_tensor_fits(select, tensor) &&
             !(ops->selects && ops->selects(rewrite, i)))
             continue;
-        if ((!tensor->format || tensor->refusal) && !takes_blocks(rewrite, tensor))
+        if ((!tensor->format || dti_tensor_refusal(tensor)) && !takes_blocks(rewrite, tensor))
             first = unreadable++ == 0 ? i : first;
         else
             rewrite->tensors[rewrite->tensor_count++].source = (uint32_t)i;
@@ -247,7 +248,7 @@ static enum dti_fate fate_of(const struct dti_rewrite *rewrite, const struct dti
     const struct dti_recipe_ops *const ops = rewrite->ops;
     const struct dti_tensor *const source = &rewrite->container->tensors[tensor];
     enum dti_fate fate;
-    if (source->refusal && request->recipe == DTI_RECIPE_CAST) /* and selected */
+    if (dti_tensor_refusal(source) && request->recipe == DTI_RECIPE_CAST) /* and selected */
         return DTI_FATE_BLOCKS;
     if (ops->keeps && ops->keeps(rewrite, tensor, &fate))
         return fate;

@@ -691,7 +691,8 @@ enum dti_status dti_rewrite_layout(struct dti_rewrite *rewrite, struct dti_error
                      ? add_files(rewrite, &list, reterr)
                      : add_arrays(rewrite, &list, reterr);
     if (status == DTI_OK && rewrite->request.companions && dti_is_sharded(rewrite->request.kind) &&
-        dti_container_has(rewrite->container->kind, DTI_TRAIT_FOLDER))
+        dti_container_has(rewrite->container->kind, DTI_TRAIT_FOLDER | DTI_TRAIT_CONFIG) &&
+        !rewrite->container->alone)
         status = dti_rewrite_add_companions(rewrite, reterr);
     if (status == DTI_OK && rewrite->request.index)
         status = add_index(rewrite, &list, reterr);

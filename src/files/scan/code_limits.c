@@ -38,7 +38,7 @@ struct limits_scan {
 
 static struct dti_dequant_tensor *how_of(const struct dti_tensor *tensor)
 {
-    return tensor->quantized->how;
+    return dti_tensor_form(tensor)->how;
 }
 
 static bool is_block_family(const struct dti_block_format *block)
@@ -48,7 +48,7 @@ static bool is_block_family(const struct dti_block_format *block)
 
 bool dti_code_limits_apply(const struct dti_tensor *tensor)
 {
-    if (!tensor->quantized)
+    if (!dti_tensor_form(tensor))
         return false;
     const struct dti_dequant_tensor *const how = how_of(tensor);
     if (how->is->gguf)

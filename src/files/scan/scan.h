@@ -16,7 +16,7 @@
 /* Bytes of its numbers: as read, or as decoded from codes. */
 static inline uint64_t dti_scan_bytes_of(const struct dti_tensor *tensor)
 {
-    return tensor->quantized ? tensor->elements * sizeof(float) : tensor->bytes;
+    return dti_tensor_form(tensor) ? tensor->elements * sizeof(float) : tensor->bytes;
 }
 
 struct dti_scan_options {

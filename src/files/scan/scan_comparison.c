@@ -164,10 +164,10 @@ static enum dti_status reorder(struct compared_sides *sides, const struct dti_te
 /* Codes are compared as codes, not as the numbers that they encode. */
 static bool same_dtype(const struct dti_tensor *a, const struct dti_tensor *b)
 {
-    if (!a->quantized || !b->quantized)
-        return !a->quantized == !b->quantized &&
+    if (!dti_tensor_form(a) || !dti_tensor_form(b))
+        return !dti_tensor_form(a) == !dti_tensor_form(b) &&
                strcmp(dti_scan_format(a)->name, dti_scan_format(b)->name) == 0;
-    return strcmp(a->quantized->is->dtype, b->quantized->is->dtype) == 0;
+    return strcmp(dti_tensor_form(a)->is->dtype, dti_tensor_form(b)->is->dtype) == 0;
 }
 
 static void set_change(struct dti_scan_side *side, const struct dti_scan_change *change,
@@ -304,22 +304,23 @@ bool dti_scan_comparable(const struct dti_tensor *a, const struct dti_tensor *b,
 {
     *ret_remedy = DTI_REMEDY_NONE;
     char shape_a[64], shape_b[64];
-    const struct dti_tensor *const unread = a->refusal || !a->format   ? a
-                                            : b->refusal || !b->format ? b
-                                                                       : NULL;
+    const struct dti_tensor *const unread = dti_tensor_refusal(a) || !a->format   ? a
+                                            : dti_tensor_refusal(b) || !b->format ? b
+                                                                                  : NULL;
     if (!dti_tensor_same_shape(a, b)) {
         spell_shape(shape_a, sizeof shape_a, a);
         spell_shape(shape_b, sizeof shape_b, b);
         (void)snprintf(why, DTI_SCAN_WHY_SIZE, "shapes %s and %s differ", shape_a, shape_b);
     } else if (unread) {
         (void)snprintf(why, DTI_SCAN_WHY_SIZE, "its type %.40s %s", unread->stored_as,
-                       unread->refusal ? unread->refusal : "holds blocks, which are not supported");
+                       dti_tensor_refusal(unread) ? dti_tensor_refusal(unread)
+                                                  : "holds blocks, which are not supported");
         *ret_remedy = unread->remedy;
     } else if (is_complex(a) != is_complex(b)) {
         (void)snprintf(why, DTI_SCAN_WHY_SIZE, "one is complex, the other is real");
-    } else if (a->fortran != b->fortran && (b->quantized || is_packed(b))) {
+    } else if (a->fortran != b->fortran && (dti_tensor_form(b) || is_packed(b))) {
         (void)snprintf(why, DTI_SCAN_WHY_SIZE, "one is in Fortran order, the other is %s",
-                       b->quantized ? "quantized" : "packed");
+                       dti_tensor_form(b) ? "quantized" : "packed");
     } else {
         return true;
     }

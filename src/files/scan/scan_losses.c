@@ -60,9 +60,9 @@ static enum dti_status add_part(struct loss_scan *scan, size_t at, struct dti_te
                                     .loss = &tensor->loss};
     dti_loss_init(&tensor->loss);
     enum dti_status status;
-    if (source->quantized) {
-        part->source = &source->quantized->how->source;
-        status = dti_dequant_open(source->quantized->how, reterr);
+    if (dti_tensor_form(source)) {
+        part->source = &dti_tensor_form(source)->how->source;
+        status = dti_dequant_open(dti_tensor_form(source)->how, reterr);
     } else {
         status = dti_container_data(scan->container, tensor->tensor, &part->input,
                                     &part->input_offset, reterr);

@@ -90,11 +90,11 @@ enum dti_status dti_scan_side_init(struct dti_scan_side *ret, struct dti_contain
         return dti_fail(reterr, DTI_BAD_INPUT, "a tensor of %llu elements is too large",
                         (unsigned long long)t->elements);
     enum dti_status status = DTI_OK;
-    if (t->quantized) {
-        side.source = &t->quantized->how->source;
+    if (dti_tensor_form(t)) {
+        side.source = &dti_tensor_form(t)->how->source;
         if (scan->scratch_bytes < side.source->scratch_bytes)
             scan->scratch_bytes = side.source->scratch_bytes;
-        status = dti_dequant_open(t->quantized->how, reterr);
+        status = dti_dequant_open(dti_tensor_form(t)->how, reterr);
     } else {
         status = dti_container_data(container, tensor, &side.input, &side.offset, reterr);
     }

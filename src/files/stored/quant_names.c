@@ -144,7 +144,7 @@ bool dti_quant_names_codes(const struct dti_quant_names *names, size_t at,
     static const char packed[] = "_packed";
     const struct dti_tensor *const tensor = &names->container->tensors[at];
     struct dti_named_codes codes = {.name_length = tensor->name_length};
-    if (!tensor->format || tensor->refusal)
+    if (!tensor->format || dti_tensor_refusal(tensor))
         return false;
     if (look_for_state(names, tensor, &codes)) {
         *ret = codes;

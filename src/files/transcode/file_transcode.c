@@ -105,7 +105,7 @@ static enum dti_status find_target(const struct dti_file_transcode *transcode,
 /* Makes a tensor of bytes one of blocks; returns their bytes. */
 static uint64_t set_blocks(struct dti_tensor *tensor, const struct dti_gguf_type *type)
 {
-    tensor->gguf = type;
+    dti_tensor_set_gguf(tensor, type);
     tensor->format = dti_container_blocks(dti_container_first(DTI_TRAIT_GGML), type);
     tensor->stored_as = type->name;
     tensor->bytes = tensor->elements / type->elements * type->bytes;
@@ -161,25 +161,45 @@ static const uint64_t *keep_shape(struct dti_file_transcode *transcode,
     return copy;
 }
 
+/* The name of a part: that of the tensor, or of the one that it is copied from, or a new one; NULL:
+ * out of memory. */
+static const char *keep_name(struct dti_pool *pool, const struct dti_tensor *shown, size_t stem,
+                             const struct dti_transcode_part *part)
+{
+    const size_t more = strlen(part->suffix), length = stem + more;
+    const struct dti_tensor *const copied =
+        part->copied.container ? dti_dequant_part_tensor(&part->copied) : shown;
+    const struct dti_tensor *const own[] = {shown, copied};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        if (own[i]->name_length == length && memcmp(own[i]->name, shown->name, stem) == 0 &&
+            memcmp(own[i]->name + stem, part->suffix, more) == 0)
+            return own[i]->name;
+    }
+    char *const name = dti_pool_alloc(pool, length + 1);
+    if (!name)
+        return NULL;
+    memcpy(name, shown->name, stem);
+    memcpy(name + stem, part->suffix, more + 1);
+    return name;
+}
+
 /* Adds a tensor of the view for a part, and its source. */
 static enum dti_status add_part(struct dti_file_transcode *transcode, size_t origin,
                                 const struct dti_transcoded *plan,
                                 const struct dti_transcode_part *part, struct dti_error *reterr)
 {
     const struct dti_dequant_found *const found = dti_transcode_found(transcode, origin);
-    const size_t more = strlen(part->suffix), stem = plan->stem_length - part->less;
+    const size_t stem = plan->stem_length - part->less;
     const size_t at = transcode->view.tensor_count++;
     struct dti_tensor *const tensor = &transcode->view.tensors[at];
     struct dti_transcode_entry *const entry = &transcode->entries[at];
     const uint64_t *const shape = keep_shape(transcode, found->shown, part);
-    char *const name = dti_pool_alloc(&transcode->pool, stem + more + 1);
+    const char *const name = keep_name(&transcode->pool, found->shown, stem, part);
     if (!shape || !name || !keep_source(&transcode->pool, found, part, entry))
         return dti_no_memory(reterr);
-    memcpy(name, found->shown->name, stem);
-    memcpy(name + stem, part->suffix, more + 1);
     *tensor = *found->shown;
     tensor->name = name;
-    tensor->name_length = stem + more;
+    tensor->name_length = stem + strlen(part->suffix);
     tensor->format = dti_format_get(part->numbers ? DTI_FP32 : part->dtype);
     entry->cast = part->numbers ? part->dtype : DTI_NONE;
     tensor->stored_as = tensor->format->name;
@@ -349,7 +369,7 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
     transcode->view.stored_at = stored_at;
     transcode->entries = dti_pool_array(pool, most + 1, sizeof *transcode->entries);
     transcode->verdicts = dti_pool_array(pool, count + 1, sizeof *transcode->verdicts);
-    transcode->inputs = dti_pool_array(pool, count + 1, sizeof *transcode->inputs);
+    transcode->inputs = dti_calloc(count + 1, sizeof *transcode->inputs);
     const size_t stored = transcode->dequant->container->tensor_count;
     transcode->replaced = dti_pool_alloc(pool, stored + 1);
     transcode->targets =
@@ -382,6 +402,8 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
             stored_at[first] = numbers->stored_at[i];
     }
     dti_quant_names_free(&transcode->dequant->names); /* they take much memory */
+    dti_free(transcode->inputs);
+    transcode->inputs = NULL;
     return status;
 }
 
@@ -429,6 +451,7 @@ void dti_file_transcode_free(struct dti_file_transcode *transcode)
 {
     if (!transcode)
         return;
+    dti_free(transcode->inputs);
     dti_pool_free(&transcode->pool);
     dti_free(transcode);
 }

@@ -77,12 +77,22 @@ static struct change change_of(struct dti_nv_tensor old, struct dti_nv_tensor ne
                            scale * new.factor / new.divisor *elements[element]};
 }
 
+/* Whether no product with a scale and an element leaves the normal numbers: then how it is rounded
+ * depends on the digits of the scale alone. */
+static bool is_moderate(struct dti_nv_tensor tensor)
+{
+    const float low = 0x1p-100f, high = 0x1p100f, both = tensor.factor / tensor.divisor;
+    return tensor.factor >= low && tensor.factor <= high && both >= low && both <= high;
+}
+
 /* Whether any number changes. */
 static bool is_other(struct dti_nv_tensor old, struct dti_nv_tensor new)
 {
+    const bool moderate = is_moderate(old) && is_moderate(new);
+    const unsigned first = moderate ? 8 : 0, end = moderate ? 16 : SCALES; /* all digits once */
     if (old.factor == new.factor && old.divisor == new.divisor)
         return false;
-    for (unsigned code = 0; code < SCALES; code++) {
+    for (unsigned code = first; code < end; code++) {
         for (size_t i = 0; i < ELEMENTS; i++) {
             const struct change change = change_of(old, new, code, i);
             if (change.before != change.after)

@@ -23,7 +23,8 @@ struct dti_file_transcode {
     struct dti_container view; /* never pass it to dti_container_free() */
     struct dti_transcode_entry *entries;
     struct dti_transcode_verdict *verdicts; /* of the dequantization's tensors */
-    struct dti_transcode_input *inputs;     /* same: inputs that become their reciprocals */
+    struct dti_transcode_input *inputs;     /* same, until the view is made: inputs that become
+                                             * their reciprocals */
     unsigned char *replaced;                /* flags for the container's tensors: which of them are
                                              * such inputs */
     size_t inputs_left_out;                 /* the layout has none */
