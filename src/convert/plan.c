@@ -216,7 +216,8 @@ static bool compose_stage(struct dti_composer *c, const struct dti_format *from,
     const size_t mark = c->chain->count;
     const bool integers = dti_format_is_integer(from) && dti_format_is_integer(&to->format);
     const struct dti_stage stage = plainer(from, to);
-    if (integers && dti_format_same(from, &stage.format) && from->kind != DTI_KIND_BOOL)
+    const bool fills = from->width == container_bits(from); /* else there may be bits outside */
+    if (integers && fills && dti_format_same(from, &stage.format) && from->kind != DTI_KIND_BOOL)
         return true;
 
     const bool table = from->width <= 8 && stage.policy.round != DTI_ROUND_STOCHASTIC;
