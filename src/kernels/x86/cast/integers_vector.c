@@ -3,6 +3,7 @@
  * fp32 -> signed and unsigned integers of 8, 16 and 32 bits with AVX2 and AVX-512: clamped; NaN
  * becomes 0. */
 #include "kernels/kernels.h"
+#include "kernels/x86/cast/odd_avx2.h"
 #include "kernels/x86/modes.h"
 #include "kernels/x86/scan/loss_cast_avx512.h"
 #include "kernels/x86/vector.h"
@@ -45,6 +46,26 @@ DTI_INLINE void to8_block(const void *constants, unsigned char *dst, const unsig
     }
 }
 DTI_WHOLE_MODES(to8, 64, 4, 1)
+
+#ifndef __AVX512BW__
+/* The bool of x_by_mode() says here whether the integers are signed. */
+DTI_NOINLINE static void fp64_to8_block(const void *constants, unsigned char *dst,
+                                        const unsigned char *src, bool stream)
+{
+    _Alignas(VECTOR) unsigned char between[4 * ODD_NUMBERS];
+    (void)odd_normal(between, src);
+    to8_called(constants, dst, between, stream);
+}
+
+void dti_fp64_to_int8_avx2(const struct dti_kernel_args *args, void *restrict dst,
+                           const void *restrict src, size_t n)
+{
+    const struct dti_mode how = {NULL, args->encoder->policy.round,
+                                 args->encoder->format.kind == DTI_KIND_INT};
+    const struct dti_blocks blocks = {fp64_to8_block, ODD_NUMBERS, 8, 1, false};
+    dti_blocks_run(blocks, &how, dst, src, n, args->stream);
+}
+#endif
 
 #ifdef __AVX512BW__
 /* Only receives small numbers. */
