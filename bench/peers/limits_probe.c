@@ -111,7 +111,8 @@ typedef void method_fn(unsigned char *to, const unsigned char *from, size_t n);
     METHOD(nt_8k, in, out, 1, 8192, 1, PAGE)         \
     METHOD(nt_pages, in, out, 1, 2048, 4, PAGE)      \
     METHOD(nt_pages_far, in, out, 1, 16384, 4, PAGE) \
-    METHOD(nt_spread, in, out, 1, 0, 6, 2 << 20)
+    METHOD(nt_spread, in, out, 1, 0, 6, 2 << 20)     \
+    METHOD(nt_staggered, in, out, 1, 0, 6, (2 << 20) + 2560)
 METHODS(1, 1)
 METHODS(8, 4)
 METHODS(4, 2)
@@ -140,7 +141,8 @@ static const struct method {
         {"nt+2KiB", nt_2k_##in##_##out, in, out}, {"nt+8KiB", nt_8k_##in##_##out, in, out}, \
         {"nt 4 pages+2KiB", nt_pages_##in##_##out, in, out},                                \
         {"nt 4 pages+16KiB", nt_pages_far_##in##_##out, in, out},                           \
-        {"nt 6 apart", nt_spread_##in##_##out, in, out},
+        {"nt 6 apart", nt_spread_##in##_##out, in, out},                                    \
+        {"nt 6 staggered", nt_staggered_##in##_##out, in, out},
                ROWS(1, 1) ROWS(8, 4) ROWS(4, 2) ROWS(4, 1) ROWS(2, 4) ROWS(1, 4)};
 enum { METHOD_COUNT = sizeof methods / sizeof *methods };
 

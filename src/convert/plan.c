@@ -146,9 +146,20 @@ static bool is_harmless(const struct dti_policy *policy, const struct dti_format
            (policy->overflow != DTI_OVERFLOW_SATURATE || !dti_format_has_inf(from));
 }
 
+/* Whether one kernel of the highest level rounds fp64 to odd and to the format in one pass. */
+static bool in_one_pass(const struct dti_composer *c, const struct dti_encoder *encoder)
+{
+    const struct dti_kernel_args none = {0}, args = {.encoder = encoder};
+    const struct dti_kernel *const first =
+        dti_kernel_find(DTI_OP_ODD_HUB64_HUB32, &none, c->allowed);
+    const struct dti_kernel *const whole = dti_kernel_find(DTI_OP_ENCODE_HUB64, &args, c->allowed);
+    return whole && whole->domain != DTI_DOMAIN_ANY && whole->level == first->level;
+}
+
 static bool encode_hub64(struct dti_composer *c, const struct dti_encoder *encoder)
 {
-    if (dti_encoder_takes_odd_hub32(encoder) && dti_encoder_takes_hub32(&encoder->format)) {
+    if (dti_encoder_takes_odd_hub32(encoder) && dti_encoder_takes_hub32(&encoder->format) &&
+        !in_one_pass(c, encoder)) {
         const struct dti_kernel_args none = {0};
         return append(c, DTI_OP_ODD_HUB64_HUB32, &none, 64, 32) &&
                append_encode(c, DTI_OP_ENCODE_HUB32, encoder);

@@ -130,7 +130,7 @@ enum dti_kernel_domain {
     DTI_DOMAIN_FP32,    /* this format, or one with the same encoding */
     DTI_DOMAIN_FP16,
     DTI_DOMAIN_BF16,
-    DTI_DOMAIN_SMALL,      /* signed floats of at most 8 bits with a mantissa and all numbers below
+    DTI_DOMAIN_SMALL,      /* signed floats within fp32 of at most 8 bits, with a mantissa, below
                             * 2^65: fp8, fp6, fp4 */
     DTI_DOMAIN_INT8,       /* int8 and uint8 */
     DTI_DOMAIN_INT32,      /* int32 and uint32 */

@@ -135,7 +135,8 @@ static bool in_domain(enum dti_kernel_domain domain, const struct dti_kernel_arg
         return is_row(format, DTI_BF16);
     case DTI_DOMAIN_SMALL:
         return format->kind == DTI_KIND_FLOAT && format->width <= 8 && format->man_bits > 0 &&
-               (int32_t)dti_low_bits(format->exp_bits) - format->bias <= 64;
+               (int32_t)dti_low_bits(format->exp_bits) - format->bias <= 64 &&
+               dti_encoder_takes_hub32(format);
     case DTI_DOMAIN_INT8:
         return is_row(format, DTI_INT8) || is_row(format, DTI_UINT8);
     case DTI_DOMAIN_INT32:

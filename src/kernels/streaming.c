@@ -60,8 +60,8 @@ static size_t measure_cache(uint64_t nanoseconds)
 /* Where whole arrays were measured: what streams far apart gain does not show in a short time. */
 static bool streams_far_apart(void)
 {
-    enum { ZEN_3_AND_4 = 25 }; /* only the latter has AVX-512 */
-    return dti_amd_family() == ZEN_3_AND_4 && dti_level_present(DTI_LEVEL_AVX512);
+    enum { ZEN_3_AND_4 = 25 };
+    return dti_amd_family() == ZEN_3_AND_4;
 }
 
 static size_t measure_streaming(uint64_t nanoseconds)

@@ -101,6 +101,18 @@ static void the_fastest_way_is_chosen_if_it_is_clearly_faster(void)
     }
 }
 
+/* Not even where the result has half as many bytes as the source, or a quarter. */
+static void streams_far_apart_are_at_different_places_of_their_pages(void)
+{
+    enum { PAGE = 4096, LINE = 64 };
+    const struct dti_streaming *const way = &dti_streamings[DTI_STREAMING_SPREAD];
+    for (unsigned part = 1; part <= 4; part *= 2) {
+        const unsigned stretch = way->stretch / part;
+        for (unsigned i = 1; i < way->streams; i++)
+            CHECK(i * stretch % PAGE >= 2 * LINE && i * stretch % PAGE <= PAGE - 2 * LINE);
+    }
+}
+
 static void small_work_is_neither_streamed_nor_measured(void)
 {
     CHECK(!dti_stores_stream(DTI_STORES_AUTO, 300000));
@@ -156,5 +168,6 @@ out:
 
 UNIT_MAIN(the_usable_cache_ends_where_loads_come_from_memory,
           the_fastest_way_is_chosen_if_it_is_clearly_faster,
+          streams_far_apart_are_at_different_places_of_their_pages,
           small_work_is_neither_streamed_nor_measured, large_work_is_judged_by_one_measurement,
           every_copy_is_one)

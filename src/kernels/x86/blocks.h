@@ -59,13 +59,15 @@ DTI_INLINE size_t dti_blocks_middle(struct dti_blocks blocks, const void *consta
     return at;
 }
 
-/* How many units the streams are apart in the next span, of at most n units: less than asked for at
- * the end of the array; 0: they would be so near that one stream is as good. */
+/* How many units the streams are apart in the next span, of at most n units: whole pages less than
+ * asked for at the end of the array; 0: they would be so near that one stream is as good. */
 __attribute__((unused)) static DTI_NOINLINE size_t
 dti_blocks_stretch(size_t units, size_t src_unit, size_t n, const struct dti_streaming *streaming)
 {
+    enum { PAGE = 4096 };
     const size_t share = n / streaming->streams * src_unit, all = streaming->stretch;
-    const size_t bytes = share < all ? share : all;
+    const size_t less = share < all ? (all - share + PAGE - 1) / PAGE * PAGE : 0;
+    const size_t bytes = less < all ? all - less : 0;
     return bytes < all / 32 ? 0 : bytes / (units * src_unit) * units;
 }
 

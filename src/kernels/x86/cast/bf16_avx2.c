@@ -2,6 +2,7 @@
  *
  * fp32 <-> bf16 with AVX2, by integer arithmetic. */
 #include "kernels/kernels.h"
+#include "kernels/x86/cast/odd_avx2.h"
 #include "kernels/x86/cast/saturate.h"
 #include "kernels/x86/modes.h"
 #include "kernels/x86/vector.h"
@@ -91,6 +92,27 @@ void dti_fp32_to_bf16_saturating_avx2(const struct dti_kernel_args *args, void *
 {
     const struct saturation limits = saturation_init(args, 0x1.fep127F);
     bf16_clamped_by_mode(&limits, args, dti_keeps_nan(args), dst, src, n);
+}
+
+DTI_NOINLINE static void fp64_to_bf16_block(const void *constants, unsigned char *dst,
+                                            const unsigned char *src, bool stream)
+{
+    const struct dti_mode *const how = constants;
+    _Alignas(VECTOR) unsigned char between[4 * ODD_NUMBERS];
+    if (odd_normal(between, src))
+        odd_exact(between, src);
+    if (how->plain)
+        bf16_pack(NULL, dst, between, stream, DTI_ROUND_NEAREST_EVEN, true);
+    else
+        bf16_pack(NULL, dst, between, stream, DTI_ROUND_NEAREST_EVEN, false);
+}
+
+void dti_fp64_to_bf16_avx2(const struct dti_kernel_args *args, void *restrict dst,
+                           const void *restrict src, size_t n)
+{
+    const struct dti_mode how = {NULL, DTI_ROUND_NEAREST_EVEN, dti_keeps_nan(args)};
+    const struct dti_blocks blocks = {fp64_to_bf16_block, ODD_NUMBERS, 8, 2, false};
+    dti_blocks_run(blocks, &how, dst, src, n, args->stream);
 }
 
 /* NaNs become quiet, as in all casts. */

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "kernels/kernels.h"
+#include "kernels/x86/cast/odd_avx2.h"
 #include "kernels/x86/cast/saturate.h"
 #include "kernels/x86/modes.h"
 #include "kernels/x86/scan/loss_cast_avx512.h"
@@ -52,47 +53,6 @@ DTI_INLINE __m512i fp32_of(__m512d a, __m512d b, enum dti_round round)
 {
     return join256((__m256i)fp32_half(a, round), (__m256i)fp32_half(b, round));
 }
-#else
-/* What to add to the nearest fp32, in 64 bits: up, down: a mask of the numbers that need a step up
- * or down; toward zero, odd: a step in the magnitude. Codes of the same sign compare like their
- * magnitudes. NaNs take no step. */
-DTI_INLINE __m256d fp32_step(__m256d x, __m128 nearest, enum dti_round round)
-{
-    const __m256d back = _mm256_cvtps_pd(nearest);
-    if (round == DTI_ROUND_UP)
-        return _mm256_cmp_pd(back, x, _CMP_LT_OQ);
-    if (round == DTI_ROUND_DOWN)
-        return _mm256_cmp_pd(back, x, _CMP_GT_OQ);
-    const __m256i lost = _mm256_castpd_si256(_mm256_cmp_pd(back, x, _CMP_NEQ_OQ));
-    __m256i step = _mm256_cmpgt_epi64(_mm256_castpd_si256(back), _mm256_castpd_si256(x));
-    if (round == DTI_ROUND_ODD)
-        step = _mm256_or_si256(step, _mm256_set1_epi64x(1));
-    return _mm256_castsi256_pd(_mm256_and_si256(step, lost));
-}
-
-/* The step past the largest number leads to infinity or back, as it must. Rounded to odd: an even
- * neighbour is exact, or the odd one is on the other side of x. */
-DTI_INLINE __m256i fp32_of(__m256d a, __m256d b, enum dti_round round)
-{
-    const __m128 low = _mm256_cvtpd_ps(a), high = _mm256_cvtpd_ps(b);
-    const __m256i bits = join128(_mm_castps_si128(low), _mm_castps_si128(high));
-    if (round == DTI_ROUND_NEAREST_EVEN)
-        return bits;
-    const __m256 steps = _mm256_shuffle_ps(_mm256_castpd_ps(fp32_step(a, low, round)),
-                                           _mm256_castpd_ps(fp32_step(b, high, round)), 0x88);
-    const __m256i step = _mm256_permute4x64_epi64(_mm256_castps_si256(steps), 0xd8);
-    const __m256i one = _mm256_set1_epi32(1);
-    const __m256i away =
-        _mm256_or_si256(_mm256_srai_epi32(bits, 31), one); /* the sign as a number */
-    if (round == DTI_ROUND_UP)
-        return _mm256_add_epi32(bits, _mm256_and_si256(step, away));
-    if (round == DTI_ROUND_DOWN)
-        return _mm256_sub_epi32(bits, _mm256_and_si256(step, away));
-    if (round == DTI_ROUND_ZERO)
-        return _mm256_add_epi32(bits, step);
-    const __m256i even = _mm256_cmpeq_epi32(_mm256_and_si256(bits, one), _mm256_setzero_si256());
-    return _mm256_add_epi32(bits, _mm256_and_si256(step, even));
-}
 #endif
 
 #define NARROWING(name, load, narrow)                                                         \
@@ -135,6 +95,27 @@ void dti_fp64_to_fp32_odd_avx2(const struct dti_kernel_args *args, void *restric
 {
     const struct dti_blocks blocks = {odd_block, 32, 8, 4, true};
     dti_blocks_run(blocks, NULL, dst, src, n, args->stream);
+}
+/* 64 numbers; of those that an fp32 rounds to a subnormal none is above half of the smallest fp16.
+ */
+DTI_NOINLINE static void fp64_to_fp16_block(const void *constants, unsigned char *dst,
+                                            const unsigned char *src, bool stream)
+{
+    const struct dti_mode *const how = constants;
+    _Alignas(VECTOR) unsigned char between[4 * ODD_NUMBERS];
+    (void)odd_normal(between, src);
+    if (how->plain)
+        fp16_block(NULL, dst, between, stream, DTI_ROUND_NEAREST_EVEN, true);
+    else
+        fp16_block(NULL, dst, between, stream, DTI_ROUND_NEAREST_EVEN, false);
+}
+
+void dti_fp64_to_fp16_avx2(const struct dti_kernel_args *args, void *restrict dst,
+                           const void *restrict src, size_t n)
+{
+    const struct dti_mode how = {NULL, DTI_ROUND_NEAREST_EVEN, dti_keeps_nan(args)};
+    const struct dti_blocks blocks = {fp64_to_fp16_block, ODD_NUMBERS, 8, 2, false};
+    dti_blocks_run(blocks, &how, dst, src, n, args->stream);
 }
 #endif
 

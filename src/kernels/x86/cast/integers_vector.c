@@ -29,22 +29,58 @@ DTI_INLINE vector whole(const unsigned char *src, float limit, enum dti_round ro
     return rounded(x, VECTOR_BITS(min_ps)(most, x), round);
 }
 
+DTI_INLINE vector bytes_of(const vector number[4], bool is_signed)
+{
+    const vector low = VECTOR_BITS(packs_epi32)(number[0], number[1]);
+    const vector high = VECTOR_BITS(packs_epi32)(number[2], number[3]);
+    return order_packed(is_signed ? VECTOR_BITS(packs_epi16)(low, high)
+                                  : VECTOR_BITS(packus_epi16)(low, high));
+}
+
 DTI_INLINE void to8_block(const void *constants, unsigned char *dst, const unsigned char *src,
                           bool stream, enum dti_round round, bool is_signed)
 {
     (void)constants;
     for (size_t i = 0; i < 64; i += VECTOR, src += 4 * VECTOR) {
-        const vector low =
-            VECTOR_BITS(packs_epi32)(whole(src, 255, round), whole(src + VECTOR, 255, round));
-        const vector high = VECTOR_BITS(packs_epi32)(whole(src + 2 * VECTOR, 255, round),
-                                                     whole(src + 3 * VECTOR, 255, round));
-        store_vector(dst + i,
-                     order_packed(is_signed ? VECTOR_BITS(packs_epi16)(low, high)
-                                            : VECTOR_BITS(packus_epi16)(low, high)),
-                     stream);
+        vector number[4];
+        for (size_t at = 0; at < 4; at++)
+            number[at] = whole(src + at * VECTOR, 255, round);
+        store_vector(dst + i, bytes_of(number, is_signed), stream);
     }
 }
 DTI_WHOLE_MODES(to8, 64, 4, 1)
+
+#ifndef __AVX512BW__
+/* Like whole(), from fp64. */
+DTI_INLINE __m128i whole_half(const unsigned char *src, enum dti_round round)
+{
+    const __m256d x = load256_pd(src), number = _mm256_cmp_pd(x, x, _CMP_ORD_Q);
+    const __m256d kept = _mm256_and_pd(_mm256_min_pd(_mm256_set1_pd(255), x), number);
+#define CONVERT(x, how) _mm256_cvttpd_epi32(_mm256_round_pd(x, how))
+    DTI_RETURN_BY_ROUND(CONVERT, kept, round)
+#undef CONVERT
+}
+
+DTI_INLINE void wide_to8_block(const void *constants, unsigned char *dst, const unsigned char *src,
+                               bool stream, enum dti_round round, bool is_signed)
+{
+    (void)constants;
+    for (size_t i = 0; i < 64; i += VECTOR, src += 8 * VECTOR) {
+        vector number[4];
+        for (size_t at = 0; at < 4; at++)
+            number[at] = join128(whole_half(src + 2 * at * VECTOR, round),
+                                 whole_half(src + (2 * at + 1) * VECTOR, round));
+        store_vector(dst + i, bytes_of(number, is_signed), stream);
+    }
+}
+DTI_WHOLE_MODES(wide_to8, 64, 8, 1)
+
+void dti_fp64_to_int8_avx2(const struct dti_kernel_args *args, void *restrict dst,
+                           const void *restrict src, size_t n)
+{
+    wide_to8_by_mode(NULL, args, args->encoder->format.kind == DTI_KIND_INT, dst, src, n);
+}
+#endif
 
 #ifdef __AVX512BW__
 /* Only receives small numbers. */

@@ -4,6 +4,7 @@
 #include "kernels/x86/cast/small_vector.h"
 
 #include "kernels/kernels.h"
+#include "kernels/x86/cast/odd_avx2.h"
 #include "kernels/x86/scan/loss_cast_avx512.h"
 
 #define MODE(mode)                                                           \
@@ -40,6 +41,46 @@ void VECTOR_NAME(dti_fp32_to_small)(const struct dti_kernel_args *args, void *re
     else
         dti_blocks_run(modes, &c, dst, src, n, args->stream);
 }
+
+#ifndef __AVX512BW__
+/* odd_normal() is enough where infinity becomes what large numbers become, and where half of the
+ * smallest number is well above 2^-126. */
+struct wide_encode {
+    struct small_encode to;
+    bool normal;
+};
+
+DTI_NOINLINE static void fp64_to_small_block(const void *constants, unsigned char *dst,
+                                             const unsigned char *src, bool stream)
+{
+    const struct wide_encode *const c = constants;
+    _Alignas(VECTOR) unsigned char between[4 * ODD_NUMBERS];
+    if (c->normal)
+        (void)odd_normal(between, src);
+    else
+        odd_exact(between, src);
+    if (c->to.fixes == FIX_NOTHING)
+        plain_block(&c->to, dst, between, stream);
+    else if (c->to.fixes == FIX_PAYLOAD)
+        payload_block(&c->to, dst, between, stream);
+    else if (c->to.fixes == FIX_NAN)
+        nan_block(&c->to, dst, between, stream);
+    else
+        all_block(&c->to, dst, between, stream);
+}
+
+void dti_fp64_to_small_avx2(const struct dti_kernel_args *args, void *restrict dst,
+                            const void *restrict src, size_t n)
+{
+    const struct dti_blocks blocks = {fp64_to_small_block, ODD_NUMBERS, 8, 1, false};
+    const struct dti_encoder *const e = args->encoder;
+    struct wide_encode c;
+    small_init(e, &c.to);
+    c.normal = e->inf[0] == e->overflow[0] && e->inf[1] == e->overflow[1] &&
+               e->min_exponent - (int32_t)e->man_bits > -120;
+    dti_blocks_run(blocks, &c, dst, src, n, args->stream);
+}
+#endif
 
 #ifdef __AVX512BW__
 /* Only receives numbers that do not overflow: the sum of small_round(), and that sum minus the
