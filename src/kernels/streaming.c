@@ -57,17 +57,21 @@ static size_t measure_cache(uint64_t nanoseconds)
     return count > 0 ? dti_cache_judge(steps, count, least, last) : last;
 }
 
-/* Where whole arrays were measured: what streams far apart gain does not show in a short time. */
-static bool streams_far_apart(void)
+/* Where whole arrays were measured, as what streams far apart gain does not show in a short time;
+ * DTI_STREAMING_COUNT elsewhere. */
+static size_t known_streaming(void)
 {
-    enum { ZEN_3_AND_4 = 25 };
-    return dti_amd_family() == ZEN_3_AND_4;
+    enum { ZEN_3_AND_4 = 25 }; /* only the latter has AVX-512 */
+    if (dti_amd_family() != ZEN_3_AND_4)
+        return DTI_STREAMING_COUNT;
+    return dti_level_present(DTI_LEVEL_AVX512) ? DTI_STREAMING_SPREAD : DTI_STREAMING_STAGGERED;
 }
 
 static size_t measure_streaming(uint64_t nanoseconds)
 {
-    if (streams_far_apart())
-        return DTI_STREAMING_SPREAD + 1;
+    const size_t known = known_streaming();
+    if (known < DTI_STREAMING_COUNT)
+        return known + 1;
     double seconds[DTI_STREAMING_COUNT] = {0};
     dti_streaming_times(seconds, nanoseconds);
     return (size_t)dti_streaming_judge(seconds) + 1;
