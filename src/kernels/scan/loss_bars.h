@@ -150,7 +150,7 @@ struct dti_loss_work;
 /* Adds n numbers of any kind from `at` on, whole groups; dti_loss_suits_any() is true. */
 typedef void dti_loss_any_fn(struct dti_loss_work *work, const float *x, const float *y, size_t at,
                              size_t n);
-dti_loss_any_fn dti_loss_any_avx2, dti_loss_any_avx512;
+dti_loss_any_fn dti_loss_any_avx2, dti_loss_any_avx512, dti_loss_any_neon;
 
 /* The state of a tile: two arrays of fp32 numbers, or a cast. */
 struct dti_loss_work {
