@@ -194,8 +194,9 @@ static void an_unknown_level_is_an_error_that_names_the_known(void)
     enum dti_level level = DTI_LEVEL_COUNT;
     struct dti_error error;
     CHECK(dti_level_choose("avx521", &level, &error) == DTI_BAD_ENVIRONMENT);
-    CHECK_STR(error.text, "the CPU level in DTINFO_CPU 'avx521' is unknown; the levels are none, "
-                          "scalar, avx2, avx512, avx512vbmi, avx512bf16, amx, neon, neonfp16, neonbf16");
+    CHECK_STR(error.text,
+              "the CPU level in DTINFO_CPU 'avx521' is unknown; the levels are none, "
+              "scalar, avx2, avx512, avx512vbmi, avx512bf16, amx, neon, neonfp16, neonbf16");
     CHECK_STR(error.suggestions[0], "avx512");
     CHECK(dti_level_lookup("AVX3", &level, &error) == DTI_BAD_VALUE);
     CHECK_STR(error.argument, "AVX3");
