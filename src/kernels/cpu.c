@@ -245,7 +245,9 @@ static bool arm_present(enum dti_level level)
     if (level == DTI_LEVEL_NEON)
         return true;
 #ifdef __linux__
-    return (getauxval(AT_HWCAP2) >> 14 & 1) != 0; /* HWCAP2_BF16 */
+    enum { FP16 = 3 << 9 /* HWCAP_FPHP, HWCAP_ASIMDHP */, BF16 = 1 << 14 /* HWCAP2_BF16 */ };
+    const bool fp16 = (getauxval(AT_HWCAP) & FP16) == FP16;
+    return fp16 && (level == DTI_LEVEL_NEONFP16 || (getauxval(AT_HWCAP2) & BF16) != 0);
 #else
     return false;
 #endif
@@ -262,7 +264,7 @@ bool dti_level_present(enum dti_level level)
 {
     if (level == DTI_LEVEL_SCALAR)
         return true;
-    if (level == DTI_LEVEL_NEON || level == DTI_LEVEL_NEONBF16)
+    if (level >= DTI_LEVEL_NEON)
         return arm_present(level);
     return x86_present(level);
 }

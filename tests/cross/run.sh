@@ -97,7 +97,10 @@ for source in $(find src/util src/io src/core src/devices src/convert src/calc s
 done
 for source in $(find src/kernels -name '*.c' ! -path '*/x86/*' ! -path '*/arm/*') ${neon:+src/kernels/arm/*.c}; do
     extension=
-    case $source in *_neonbf16.c) extension=-march=armv8.2-a+bf16 ;; esac
+    case $source in
+    *_neonbf16.c) extension=-march=armv8.2-a+bf16 ;;
+    *_neonfp16.c) extension=-march=armv8.2-a+fp16 ;;
+    esac
     compile $kernel_optimisation $extension -c "$source" -o "$work/$(basename "$source" .c).o"
 done
 ar rcs "$work/all.a" "$work"/*.o

@@ -194,8 +194,9 @@ static void an_unknown_level_is_an_error_that_names_the_known(void)
     enum dti_level level = DTI_LEVEL_COUNT;
     struct dti_error error;
     CHECK(dti_level_choose("avx521", &level, &error) == DTI_BAD_ENVIRONMENT);
-    CHECK_STR(error.text, "the CPU level in DTINFO_CPU 'avx521' is unknown; the levels are none, "
-                          "scalar, avx2, avx512, avx512vbmi, avx512bf16, amx, neon, neonbf16");
+    CHECK_STR(error.text,
+              "the CPU level in DTINFO_CPU 'avx521' is unknown; the levels are none, "
+              "scalar, avx2, avx512, avx512vbmi, avx512bf16, amx, neon, neonfp16, neonbf16");
     CHECK_STR(error.suggestions[0], "avx512");
     CHECK(dti_level_lookup("AVX3", &level, &error) == DTI_BAD_VALUE);
     CHECK_STR(error.argument, "AVX3");
@@ -214,7 +215,8 @@ static void levels_have_names_and_a_ladder(void)
     }
     CHECK(dti_level_includes(DTI_LEVEL_AVX512VBMI, DTI_LEVEL_AVX2));
     CHECK(dti_level_includes(DTI_LEVEL_AMX, DTI_LEVEL_AVX512BF16));
-    CHECK(dti_level_includes(DTI_LEVEL_NEONBF16, DTI_LEVEL_NEON));
+    CHECK(dti_level_includes(DTI_LEVEL_NEONBF16, DTI_LEVEL_NEONFP16));
+    CHECK(dti_level_includes(DTI_LEVEL_NEONFP16, DTI_LEVEL_NEON));
     CHECK(!dti_level_includes(DTI_LEVEL_NEON, DTI_LEVEL_NEONBF16));
     CHECK(!dti_level_includes(DTI_LEVEL_NEON, DTI_LEVEL_AMX));
     CHECK(!dti_level_includes(DTI_LEVEL_AVX2, DTI_LEVEL_AVX512));

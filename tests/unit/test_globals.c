@@ -92,7 +92,7 @@ static void nonsense_in_the_environment_is_named(void)
     CHECK(check("DTINFO_CPU=avx3", &error) == DTI_BAD_ENVIRONMENT);
     CHECK_STR(error.text,
               "environment variable DTINFO_CPU takes one of none, scalar, avx2, avx512, "
-              "avx512vbmi, avx512bf16, amx, neon, neonbf16; got 'avx3'");
+              "avx512vbmi, avx512bf16, amx, neon, neonfp16, neonbf16; got 'avx3'");
     CHECK_STR(error.argument, "avx3");
     CHECK_STR(error.suggestions[0], "avx2");
     CHECK(check("DTINFO_CPU=", &error) == DTI_BAD_ENVIRONMENT);

@@ -277,6 +277,21 @@ static void arrays_have_the_maxima_of_the_portable_kernel(void)
     }
 }
 
+/* The error of a short number that becomes one of another magnitude has more bits than both, so its
+ * ratio may be closer below 1 than a bar that was rounded up would show. */
+static void an_error_of_many_bits_hides_no_larger_ratio(void)
+{
+    const struct dti_format *const bf16 = dti_format_get(DTI_BF16);
+    const struct spread none = {0, 0, 0, ANY, true};
+    struct dti_loss_rule rule;
+    dti_loss_rule_init(&rule, bf16, bf16, &(struct dti_policy){.round = DTI_ROUND_NEAREST_EVEN});
+    for (size_t i = 0; i < COUNT; i++)
+        set(i, 1, 1);
+    set(2 * GROUP + 100, 0x1p20, 0x1p-5);
+    set(5 * GROUP + 7, 1, 0);
+    CHECK(check_arrays(&rule, &none));
+}
+
 /* First the casts, then their results as arrays. fp32 represents all shorter sources. */
 static void casts_have_the_maxima_of_the_portable_kernels(void)
 {
@@ -331,4 +346,5 @@ static void casts_have_the_maxima_of_the_portable_kernels(void)
 }
 
 UNIT_MAIN(arrays_have_the_maxima_of_the_portable_kernel,
+          an_error_of_many_bits_hides_no_larger_ratio,
           casts_have_the_maxima_of_the_portable_kernels)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loss in fp32 with Advanced SIMD: whole groups without special cases (loss_bars.h). A block of
- * 16 lanes is four vectors. */
+ * The loss in fp32 with Advanced SIMD: whole groups without special cases (loss_bars.h), all others
+ * by loss_any_neon.c. A block of 16 lanes is four vectors. */
 #include "kernels/arm/neon.h"
 #include "kernels/scan/loss_bars.h"
 #include "kernels/scan/loss_kernels.h"
@@ -149,4 +149,4 @@ DTI_INLINE size_t add_groups(struct dti_loss_work *w, enum dti_loss_sort sort, s
 
 DTI_LOSS_GROUPS(add_exact, DTI_LOSS_EXACT)
 
-DTI_LOSS_QUICK_KERNEL(dti_loss_f32_neon, dti_loss_work_through, NULL, NULL)
+DTI_LOSS_QUICK_KERNEL(dti_loss_f32_neon, dti_loss_work_through, NULL, dti_loss_any_neon)

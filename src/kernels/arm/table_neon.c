@@ -2,10 +2,12 @@
  *
  * A complete cast from at most 8 bits by table lookup: TBL looks up 64 bytes at once, so a table
  * of 256 takes four. Wider destinations are looked up one byte plane at a time and zipped
- * together; low planes that are all zero, as for fp8 to fp32, are skipped. */
+ * together; low planes that are all zero, as for fp8 to fp32, are skipped. 8-bit
+ * integers become floats by computing. */
 #include <arm_neon.h>
 #include <string.h>
 
+#include "kernels/arm/table_integers_neon.h"
 #include "kernels/kernels.h"
 
 enum { STEP = 16 }; /* elements */
@@ -91,6 +93,8 @@ void dti_table_neon(const struct dti_kernel_args *args, void *restrict dst,
                     const void *restrict src, size_t n)
 {
     const struct dti_code_table *table = args->table;
+    if (dti_table_integers_neon(table, dst, src, n))
+        return;
     if (table->container == 1)
         all(table, dst, src, n, 1, to_bytes);
     else if (table->container == 2)

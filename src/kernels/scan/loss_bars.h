@@ -23,8 +23,8 @@
  * (1 + 2^-23) / ratio, or twice 2^24 if that is less; a larger one lets more through. If a ratio
  * is larger, the difference exceeds 2^-23 size, and vanishes only if the size is subnormal; if
  * an error is larger, it is so by at least 2^-149, which the inverse increases. Ratios e / x and
- * e' / x' of 11-bit numbers differ by at least 2^-22 of them, because e x' and e' x have 22
- * bits: there an inverse of (1 - 2^-22.8) / ratio to (1 - 2^-27) / ratio leaves 2^-24 size.
+ * e' / x' of 11-bit numbers up to 1/2 differ by at least 2^-22 of them, because e x' and e' x have
+ * 22 bits: there an inverse of (1 - 2^-22.8) / ratio to (1 - 2^-27) / ratio leaves 2^-24 size.
  * Smaller sizes only occur in casts, and there either
  *   - the inverse is an integer, and the difference a multiple of 2^-149;
  *   - or the destination has steps of 2^-91 or more, so they become 0: the error is the size, and
@@ -83,16 +83,17 @@ static inline void dti_loss_bars_set(struct dti_loss_bars *bars, const struct dt
 {
     enum { INVERSE_MAX = 1 << 25 }; /* lets every error through */
     const uint32_t up = dti_loss_bits_from(ratio);
+    const bool is_short = bars->is_short && ratio <= 0.5; /* else the error may have more bits */
     bars->for_largest = peak->largest;
     bars->for_ratio = ratio;
     bars->ratio = dti_loss_not_above(ratio < 1 ? ratio : 1);
-    if (bars->is_short && ratio < 1)
+    if (is_short)
         memcpy(&bars->ratio, &up, sizeof up);
     bars->plain_ratio = bars->ratio < 0.499F ? bars->ratio : 0.499F;
     bars->largest = dti_loss_not_above(peak->largest);
     if (ratio * INVERSE_MAX < 1)
         bars->inverse = INVERSE_MAX;
-    else if (bars->is_short)
+    else if (is_short)
         bars->inverse = dti_loss_not_above((1 - 0x1p-26) / ratio);
     else
         bars->inverse = ceilf((float)((1 + 0x1p-22) / ratio) * bars->units) / bars->units;
@@ -150,7 +151,7 @@ struct dti_loss_work;
 /* Adds n numbers of any kind from `at` on, whole groups; dti_loss_suits_any() is true. */
 typedef void dti_loss_any_fn(struct dti_loss_work *work, const float *x, const float *y, size_t at,
                              size_t n);
-dti_loss_any_fn dti_loss_any_avx2, dti_loss_any_avx512;
+dti_loss_any_fn dti_loss_any_avx2, dti_loss_any_avx512, dti_loss_any_neon;
 
 /* The state of a tile: two arrays of fp32 numbers, or a cast. */
 struct dti_loss_work {

@@ -16,6 +16,7 @@
  * Gather instructions would take eight times as long. Most 8-bit floats convert to fp32 faster
  * through fp16, whose conversion handles subnormals at full speed. 8-bit integers convert through
  * fp32. */
+#include "kernels/cast/table_integers.h"
 #include "kernels/kernels.h"
 #include "kernels/x86/vector.h"
 
@@ -334,37 +335,25 @@ static bool fp8_init(struct fp8_decode *ret, const struct dti_code_table *table)
     return true;
 }
 
-static bool is_ieee(const struct dti_format *f, unsigned exp_bits, unsigned man_bits)
-{
-    return f->kind == DTI_KIND_FLOAT && f->specials == DTI_SPECIALS_IEEE &&
-           f->exp_bits == exp_bits && f->man_bits == man_bits &&
-           f->bias == (int32_t)(1u << (exp_bits - 1)) - 1;
-}
-
-/* 8-bit integers to fp32, fp16 or bf16, which hold all of them; otherwise false. */
+/* 8-bit integers to fp32, fp16 or bf16; otherwise false. */
 static bool from_integer(const struct dti_kernel_args *args, void *dst, const void *src, size_t n)
 {
-    const struct dti_format *const from = &args->table->src.format, *const to = &args->table->dst;
-    const bool fp32 = is_ieee(to, 8, 23), fp16 = is_ieee(to, 5, 10);
-    const bool is_signed = from->kind == DTI_KIND_INT;
+    const enum dti_table_floats to = dti_table_floats_of(args->table);
+    const bool is_signed = args->table->src.format.kind == DTI_KIND_INT;
     const __m256i mask = _mm256_set1_epi32(is_signed ? -1 : 255);
     const struct dti_blocks int8 = {int8_block, 64, 1, 4, false};
     const struct dti_blocks uint8 = {uint8_block, 64, 1, 4, false};
     const struct dti_blocks to_fp16 = {integer_to_fp16, 64, 1, 2, false};
     const struct dti_blocks to_bf16 = {integer_to_bf16, 64, 1, 2, false};
-    if ((!is_signed && from->kind != DTI_KIND_UINT) || from->width != 8)
-        return false;
-    if (fp32 && is_signed)
+    if (to == DTI_TABLE_FP32 && is_signed)
         dti_blocks_run(int8, NULL, dst, src, n, args->stream);
-    else if (fp32)
+    else if (to == DTI_TABLE_FP32)
         dti_blocks_run(uint8, NULL, dst, src, n, args->stream);
-    else if (fp16)
+    else if (to == DTI_TABLE_FP16)
         dti_blocks_run(to_fp16, &mask, dst, src, n, args->stream);
-    else if (is_ieee(to, 8, 7))
+    else if (to == DTI_TABLE_BF16)
         dti_blocks_run(to_bf16, &mask, dst, src, n, args->stream);
-    else
-        return false;
-    return true;
+    return to != DTI_TABLE_OTHER;
 }
 
 void dti_table_avx2(const struct dti_kernel_args *args, void *restrict dst,
@@ -380,7 +369,7 @@ void dti_table_avx2(const struct dti_kernel_args *args, void *restrict dst,
     struct fp8_decode fp8;
     if (from_integer(args, dst, src, n))
         return;
-    if (is_ieee(&table->dst, 8, 23) && fp8_init(&fp8, table)) {
+    if (dti_table_is_ieee(&table->dst, 8, 23) && fp8_init(&fp8, table)) {
         dti_blocks_run(floats, &fp8, dst, src, n, args->stream);
         return;
     }
