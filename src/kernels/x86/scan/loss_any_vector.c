@@ -108,14 +108,14 @@ DTI_INLINE bool any_above(vector_pd a, double bar)
 }
 #endif
 
-DTI_INLINE void count(counter *counter, flags f)
+DTI_INLINE void count(counter *sum, flags f)
 {
-    *counter += dti_loss_popcount(MASK_OF(f));
+    *sum += dti_loss_popcount(MASK_OF(f));
 }
 
-DTI_INLINE unsigned counted(counter counter)
+DTI_INLINE unsigned counted(counter sum)
 {
-    return counter;
+    return sum;
 }
 
 #include "kernels/scan/loss_any.h"
