@@ -23,24 +23,29 @@ anything within a line, and a line of three dots matches any number of lines.
 """
 import argparse
 import concurrent.futures
+import contextlib
 import difflib
 import functools
 import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 TIMEOUT_SECONDS = 600 if "ASAN_OPTIONS" in os.environ else 120  # a case may start hundreds of programs
 SLOWER = 20  # times, under an emulator or valgrind
+SLOWEST = 10  # cases, whose seconds are printed with --wrapper
 # commands that succeed where the program has what a case needs
 NEEDS = {"mpfr": ["calc", "exp(1)", "fp16"],
          "avx2": ["bench", "cast", "fp32:bf16", "--level", "avx2", "--size", "1KiB", "--time", "0.01"],
          "matmul": ["bench", "matmul", "--engine", "dtinfo", "--dtype", "fp64", "--size", "2", "--time", "0.01"]}
 KEPT_VARIABLES = ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "MSAN_OPTIONS")
+RUNNING = set()  # shells of cases, each the first of a session of its own, which no signal for this one reaches
 
 
 def sibling(script, suffix):
@@ -58,6 +63,28 @@ def make_path(program, wrapper, directory):
     return "%s:/usr/bin:/bin" % directory
 
 
+def end_group(shell):
+    """Kills a shell with all that it started. Its number is its group's as long as no one has waited for it."""
+    if shell.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(shell.pid, signal.SIGKILL)
+
+
+def run_group(command, seconds, **options):
+    """What a command prints on both outputs, and its exit code, or minus the signal. After so many seconds it is killed, and
+    with it every process that it started."""
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          start_new_session=True, **options) as shell:
+        RUNNING.add(shell)
+        try:
+            return (*shell.communicate(timeout=seconds), shell.returncode)
+        except subprocess.TimeoutExpired:
+            end_group(shell)
+            return b"", b"(killed after %g s)\n" % seconds, -signal.SIGKILL
+        finally:
+            RUNNING.discard(shell)
+
+
 def run_case(script, path, pretend, seconds):
     environment = {"PATH": path, "LC_ALL": "C", "TZ": "UTC", "TESTS": str(HERE), "MAKERS": str(HERE.parent / "makers"),
                    "PYTHONDONTWRITEBYTECODE": "1"}
@@ -65,17 +92,13 @@ def run_case(script, path, pretend, seconds):
         environment["PRETEND"] = str(pretend)
     environment.update({name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ})
     scratch = tempfile.mkdtemp(prefix="dtinfo-case-")
+    environment["HOME"] = scratch
+    begin = time.monotonic()
     try:
-        environment["HOME"] = scratch
-        done = subprocess.run(["/bin/sh", str(script)], cwd=scratch, env=environment,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, timeout=seconds)
-        code = done.returncode if done.returncode >= 0 else 128 - done.returncode
-        return {".stdout": done.stdout, ".stderr": done.stderr, ".exit": code}
-    except subprocess.TimeoutExpired:
-        return {".stdout": b"", ".stderr": b"(killed after %d s)\n" % seconds, ".exit": 137}
+        out, err, code = run_group(["/bin/sh", str(script)], seconds, cwd=scratch, env=environment)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+    return {".stdout": out, ".stderr": err, ".exit": code if code >= 0 else 128 - code, "seconds": time.monotonic() - begin}
 
 
 def glob_pattern(text):
@@ -167,7 +190,24 @@ def lacks(script, pretend, program, wrapper):
     return None
 
 
+def run_all(run, scripts, jobs):
+    """Yields each script and what came of it, as they end. If that is interrupted, nothing that was started is left."""
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        scripts = {pool.submit(run, script): script for script in scripts}
+        try:
+            for done in concurrent.futures.as_completed(scripts):
+                yield scripts[done], done.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            while not all(done.done() for done in scripts):
+                for shell in list(RUNNING):
+                    end_group(shell)
+                time.sleep(0.01)
+            raise
+
+
 def main():
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     parser = argparse.ArgumentParser(description="golden tests of the command line")
     parser.add_argument("program", type=pathlib.Path, help="the dtinfo to test")
     parser.add_argument("filters", nargs="*", help="run the cases whose name contains one of these")
@@ -188,16 +228,22 @@ def main():
     scripts = [script for script in scripts if script not in missing]
     failed = 0
     seconds = TIMEOUT_SECONDS * (SLOWER if options.wrapper else 1)
+    spent = []
     with tempfile.TemporaryDirectory(prefix="dtinfo-path-") as directory:
         path = make_path(options.program.resolve(), options.wrapper, pathlib.Path(directory))
-        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            for script, got in zip(scripts, pool.map(lambda s: run_case(s, path, options.pretend, seconds), scripts)):
+        ends = run_all(lambda script: run_case(script, path, options.pretend, seconds), scripts, options.jobs)
+        with contextlib.closing(ends):
+            for script, got in ends:
+                name = "%s/%s" % (script.parent.name, script.stem)
+                spent.append((got["seconds"], name))
                 if options.update:
                     update(script, got)
                 wrong = compare(script, got)
                 if wrong:
                     failed += 1
-                    print("FAILED %s/%s\n%s" % (script.parent.name, script.stem, wrong), flush=True)
+                    print("FAILED %s\n%s" % (name, wrong), flush=True)
+    if options.wrapper:
+        print("the slowest, in seconds: " + ", ".join("%s %.0f" % (name, taken) for taken, name in sorted(spent)[:-SLOWEST - 1:-1]))
     passed = len(scripts) - failed
     for golden in orphans():
         failed += 1

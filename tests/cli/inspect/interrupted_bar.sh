@@ -3,6 +3,7 @@ python3 - <<'END'
 import fcntl, json, os, pty, struct, subprocess, termios
 
 COLUMNS, BYTES = 60, 16 << 30  # a sparse file: all zeros, read for as long as it takes
+NAME = b"  model."  # what a line has room for when hours are to go
 header = json.dumps({"model.layers.0.self_attn.q_proj.weight.of.a.long.name": {
     "dtype": "F32", "shape": [BYTES // 4], "data_offsets": [0, BYTES]}}).encode()
 with open("large.safetensors", "wb") as file:
@@ -18,7 +19,7 @@ os.close(terminal)
 text = b""
 try:
     while piece := os.read(controller, 65536):
-        if b"model.l" in piece and b"model.l" not in text:
+        if NAME in piece and NAME not in text:
             os.write(controller, b"\x03")
         text += piece
 except OSError:  # the end of a terminal
@@ -36,6 +37,6 @@ for letter in text.decode():
             column = 0
         rows[-1] = rows[-1][:column] + letter + rows[-1][column + 1:]
         column += 1
-print("a bar with a name", b"  model.l" in text, "and an echo", b"^C" in text)
+print("a bar with a name", NAME in text, "and an echo", b"^C" in text)
 print("rows", len(rows), "left on them", [row.strip() for row in rows], "ended by signal", -child.wait())
 END
