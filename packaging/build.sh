@@ -115,10 +115,11 @@ make_static() {
         options=(--cross-file "$work/$architecture.ini")
         prefix=$work/libraries-$architecture/usr
     fi
-    meson setup "$build/build" "$build/source" --prefix=/usr --buildtype=release -Doptimization=2 -Dstatic_program=true \
-        -Dcuda=disabled -Dman=enabled "${options[@]}" >"$build/log" &&
-        ninja -C "$build/build" >>"$build/log" 2>&1 ||
-        { tail -n 20 "$build/log" >&2; fail "the build failed; its whole output is in $build/log"; }
+    if ! { meson setup "$build/build" "$build/source" --prefix=/usr --buildtype=release -Doptimization=2 -Dstatic_program=true \
+        -Dcuda=disabled -Dman=enabled "${options[@]}" && ninja -C "$build/build"; } >"$build/log" 2>&1; then
+        tail -n 20 "$build/log" >&2
+        fail "the build failed; its whole output is in $build/log"
+    fi
     rm -rf "$folder" && mkdir -p "$folder"
     DESTDIR=$build/stage meson install -C "$build/build" --no-rebuild --strip >>"$build/log"
     mv "$build/stage/usr/bin" "$build/stage/usr/share" "$folder/"
@@ -194,5 +195,8 @@ make_sums() {
 
 mkdir -p "$work"
 for what in "${wanted[@]}"; do
-    "make_${what%%:*}" $([ "$what" = "${what#*:}" ] || echo "${what#*:}")
+    case $what in
+    *:*) "make_${what%%:*}" "${what##*:}" ;;
+    *) "make_$what" ;;
+    esac
 done
