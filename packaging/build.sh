@@ -117,7 +117,7 @@ make_static() {
     fi
     if ! { meson setup "$build/build" "$build/source" --prefix=/usr --buildtype=release -Doptimization=2 -Dstatic_program=true \
         -Dcuda=disabled -Dman=enabled "${options[@]}" && ninja -C "$build/build"; } >"$build/log" 2>&1; then
-        tail -n 20 "$build/log" >&2
+        tail -n 20 "$build/log" | cut -c 1-300 >&2
         fail "the build failed; its whole output is in $build/log"
     fi
     rm -rf "$folder" && mkdir -p "$folder"
@@ -135,7 +135,7 @@ make_deb() {
     cp "$out/$name.tar.xz" "$build/dtinfo_$version.orig.tar.xz"
     cp -r packaging/debian "$build/$name/debian"
     (cd "$build/$name" && DEB_BUILD_OPTIONS="nocheck noautodbgsym ${DEB_BUILD_OPTIONS:-}" dpkg-buildpackage -us -uc) \
-        >"$build/log" 2>&1 || { tail -n 20 "$build/log" >&2; fail "the build failed; its whole output is in $build/log"; }
+        >"$build/log" 2>&1 || { tail -n 20 "$build/log" | cut -c 1-300 >&2; fail "the build failed; its whole output is in $build/log"; }
     cp "$build"/dtinfo_"$version"-*.deb "$build"/dtinfo_"$version"-*.dsc "$build"/dtinfo_"$version"-*.debian.tar.xz \
         "$build/dtinfo_$version.orig.tar.xz" "$out/"
     ls "$out"/dtinfo_"$version"-*.deb
