@@ -23,7 +23,7 @@ import sys
 from document_members import Schemas, bold, scd
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-MARKDOWN = ["README.md", "docs/quantized-checks.md"]
+MARKDOWN = ["README.md", "docs/agents.md", "docs/quantized-checks.md"]
 BEGIN = re.compile(r"^(?:; |<!-- )generated: ([a-z-]+)((?: [\w-]+)*)(?: -->)?$")
 # A part that is not stored in the source: the build inserts it, with --page.
 MADE = re.compile(r"^; made: ([a-z-]+)((?: [\w-]+)*)$")
@@ -271,8 +271,37 @@ class Tables:
         rows = [(f"dtinfo {c['name']} {c['synopsis']}".strip().replace("|", "\\|"), c["summary"]) for c in self.commands]
         return ["| command | |", "|---|---|"] + [f"| `{usage}` | {summary} |" for usage, summary in rows]
 
+    def agents_exit_codes(self):
+        """Exit codes in Markdown, with the codes of the errors that end so."""
+        codes = {}
+        for status in self.facts["statuses"]:
+            codes.setdefault(status["exit"], []).append(status)
+        return ["| exit | when | `error.code` |", "|---:|---|---|"] + [
+            f"| {number} | {statuses[0]['meaning']} | {', '.join(status['code'] for status in statuses)} |"
+            for number, statuses in codes.items()]
 
-PARTS = {"synopsis", "options", "global-options", "choices", "commands-list", "exit-status", "error-codes",
+    def agents_commands(self):
+        out = []
+        for command in self.commands:
+            out += [f"### dtinfo {command['name']} {command['synopsis']}".rstrip(), "", sentence(command["summary"]), ""]
+            if command["schema"]:
+                out += [f"Document: `{command['schema']}`.", ""]
+            if command["options"]:
+                out += ["Options: " + ", ".join(f"`--{option['long']}`" for option in command["options"]) + ".", ""]
+            out += ["```sh", *command["examples"], "```", ""] if command["examples"] else []
+        return out[:-1]
+
+    def agents_documents(self):
+        out = ["| document | members |", "|---|---|"]
+        for name in dict.fromkeys(self.facts["schemas"]):
+            home = f"dtinfo.{name.split('.')[1].split('/')[0]}.schema.json"
+            members = [f"`{path}` ({words})" for path, words, _ in self.documents.members(self.documents.files[home], home)
+                       if "." not in path and path not in ("schema", "dtinfo")]
+            out.append(f"| `{name}` | {', '.join(members)} |".replace("\\_", "_").replace("\\*", "*"))
+        return out
+
+
+PARTS = {"agents-commands", "agents-documents", "agents-exit-codes", "synopsis", "options", "global-options", "choices", "commands-list", "exit-status", "error-codes",
          "environment", "schemas", "members", "other-documents", "shared-members", "float-dtypes", "integer-dtypes", "complex-dtypes",
          "block-formats", "conversions", "instruction-sets", "lint-rules", "lint-effects", "names", "operations", "readme-commands", "file-kinds", "readme-kinds"}
 

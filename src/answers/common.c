@@ -62,12 +62,6 @@ struct field_digits {
 };
 
 /* The JSON number of a value that was spelled as text, or NULL. */
-const struct dti_linked_library dti_linked_libraries[DTI_LINKED_LIBRARIES] = {
-    {"zlib", DTI_ZLIB_VERSION},
-    {"libdeflate", DTI_LIBDEFLATE_VERSION},
-    {"nettle", DTI_NETTLE_VERSION},
-};
-
 static struct dti_spelled token_of(const struct dti_number_answer *number, struct dti_spelled text)
 {
     const struct dti_value *const value = number->value;

@@ -14,6 +14,7 @@
 #include "core/number/spell.h"
 #include "files/dequant/logical_tensors.h"
 #include "files/scan/loss_summary.h"
+#include "kernels/cpu.h"
 #include "report/json.h"
 
 dti_object_rows dti_object_number, dti_object_neighbour, dti_object_fields, dti_object_name,
@@ -213,9 +214,18 @@ struct dti_linked_library {
 enum { DTI_LINKED_LIBRARIES = 3 };
 extern const struct dti_linked_library dti_linked_libraries[DTI_LINKED_LIBRARIES];
 
+/* How this program was built. */
 struct dti_version_answer {
-    const char *compiler;
+    const char *commit;   /* of the sources, with "-dirty" if they were changed; NULL if not known */
+    const char *compiler; /* "gcc 12.2.0" */
+    const char *flags;    /* those that decide about speed, numbers and hardening */
+    bool is_static;       /* linked with nothing but static libraries: loads none */
+    enum dti_level levels[DTI_LEVEL_COUNT];
+    size_t level_count;
+    const char *const *loaded; /* what it may load at run time */
+    size_t loaded_count;
 };
+void dti_version_fill(struct dti_version_answer *ret);
 void dti_document_version(struct dti_json *json, const struct dti_version_answer *version);
 
 #endif

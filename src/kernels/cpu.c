@@ -89,10 +89,15 @@ static const char architecture[] = "aarch64";
 static const char architecture[] = "";
 #endif
 
+bool dti_level_is_built(enum dti_level level)
+{
+    return level == DTI_LEVEL_SCALAR || strcmp(levels[level].architecture, architecture) == 0;
+}
+
 /* Whether a level belongs to this architecture, present or not. */
 static bool is_of_here(enum dti_level level, enum dti_level highest)
 {
-    return level == DTI_LEVEL_SCALAR || strcmp(levels[level].architecture, architecture) == 0 ||
+    return dti_level_is_built(level) ||
            strcmp(levels[level].architecture, levels[highest].architecture) == 0;
 }
 

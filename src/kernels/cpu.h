@@ -25,6 +25,9 @@ const char *dti_level_meaning(enum dti_level level); /* "avx2 and AVX-512 F, BW,
 enum dti_status dti_level_lookup(const char *name, enum dti_level *ret_level,
                                  struct dti_error *reterr);
 
+/* Whether this build has kernels of a level: those of its architecture. */
+bool dti_level_is_built(enum dti_level level);
+
 /* Whether this build, CPU and operating system can run a level. */
 bool dti_level_present(enum dti_level level);
 

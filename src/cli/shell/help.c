@@ -276,25 +276,43 @@ static void put_commands(struct page *page)
     }
 }
 
-#if defined(__clang__)
-#define COMPILER "clang " __clang_version__
-#elif defined(__GNUC__)
-#define COMPILER "gcc " __VERSION__
-#else
-#define COMPILER "unknown"
-#endif
+/* "levels     scalar, avx2" */
+static void put_fact(FILE *out, const char *name, const char *const *texts, size_t count)
+{
+    (void)fprintf(out, "%-11s", name);
+    for (size_t i = 0; i < count; i++)
+        (void)fprintf(out, "%s%s", i > 0 ? ", " : "", texts[i]);
+    (void)fprintf(out, "%s\n", count == 0 ? "none" : "");
+}
+
+static void put_version(FILE *out, const struct dti_version_answer *version)
+{
+    const char *levels[DTI_LEVEL_COUNT];
+    for (size_t i = 0; i < version->level_count; i++)
+        levels[i] = dti_level_name(version->levels[i]);
+    (void)fprintf(out, "dtinfo %s\n", DTI_VERSION);
+    put_fact(out, "commit", (const char *[]){version->commit ? version->commit : "not known"}, 1);
+    put_fact(out, "compiler", &version->compiler, 1);
+    put_fact(out, "flags", &version->flags, 1);
+    put_fact(out, "levels", levels, version->level_count);
+    (void)fprintf(out, "libraries ");
+    for (size_t i = 0; i < DTI_LINKED_LIBRARIES; i++)
+        (void)fprintf(out, "%s %s %s", i > 0 ? "," : "", dti_linked_libraries[i].name,
+                      dti_linked_libraries[i].version);
+    (void)fputc('\n', out);
+    put_fact(out, "loads", version->loaded, version->loaded_count);
+    if (version->is_static)
+        (void)fprintf(out, "           a static program loads no driver, MPFR or libcurl\n");
+}
 
 enum dti_status dti_version_print(const struct dti_command_context *cx, struct dti_error *reterr)
 {
-    if (cx->output == DTI_OUTPUT_HUMAN) {
-        (void)fprintf(cx->out, "dtinfo %s\ncompiler   %s\nlibraries ", DTI_VERSION, COMPILER);
-        for (size_t i = 0; i < DTI_LINKED_LIBRARIES; i++)
-            (void)fprintf(cx->out, "%s %s %s", i > 0 ? "," : "", dti_linked_libraries[i].name,
-                          dti_linked_libraries[i].version);
-        (void)fputc('\n', cx->out);
-        return DTI_OK;
-    }
-    return DTI_ANSWER(cx, version, (&(struct dti_version_answer){COMPILER}), reterr);
+    struct dti_version_answer version;
+    dti_version_fill(&version);
+    if (cx->output != DTI_OUTPUT_HUMAN)
+        return DTI_ANSWER(cx, version, &version, reterr);
+    put_version(cx->out, &version);
+    return DTI_OK;
 }
 
 void dti_help_overview(FILE *out, bool colour, int width)
