@@ -10,6 +10,7 @@
 #include "cli/shell/environment.h"
 #include "files/lint/lint.h"
 #include "files/loaders/loaders.h"
+#include "files/stored/layouts.h"
 
 static const char *option_kind(enum dti_option_kind kind)
 {
@@ -78,6 +79,14 @@ static void put_schemas(struct dti_json *json, const void *unused)
     }
     dti_json_string(json, NULL, "dtinfo.error/1");
     dti_json_string(json, NULL, "dtinfo.version/1");
+}
+
+/* Layouts of quantized tensors that are read. */
+static void put_layouts(struct dti_json *json, const void *unused)
+{
+    (void)unused;
+    for (size_t i = 0; dti_layout_name(i); i++)
+        dti_json_string(json, NULL, dti_layout_name(i));
 }
 
 struct instruction_set {

@@ -110,15 +110,22 @@ static enum dti_status add_tensor(struct dti_loader_demands *demands,
                at, reterr);
 }
 
-/* Whether tensors are quantized whose layout says so only in a configuration. */
-static bool needs_config(const struct dti_container *container, const size_t *tensors, size_t count)
+/* Tensors that are quantized, in layouts that only a configuration can state, without one. */
+static enum dti_status add_unstated(struct dti_loader_demands *demands,
+                                    const struct dti_container *container, const size_t *tensors,
+                                    size_t count, struct dti_error *reterr)
 {
-    for (size_t i = 0; i < count; i++) {
+    enum dti_status status = DTI_OK;
+    for (size_t i = 0; i < count && status == DTI_OK; i++) {
         const struct dti_tensor *const tensor = &container->tensors[tensors[i]];
-        if (tensor->quantized && strcmp(tensor->quantized->is->layout, "comfy") != 0)
-            return true;
+        char subject[DTI_DEMAND_SUBJECT];
+        if (!tensor->quantized || strcmp(tensor->quantized->is->layout, "comfy") == 0)
+            continue;
+        (void)snprintf(subject, sizeof subject, "no quantization_config for %.40s %.24s",
+                       tensor->quantized->is->layout, tensor->quantized->is->dtype);
+        status = add(demands, DTI_LOADER_CONFIG, subject, tensors[i], reterr);
     }
-    return false;
+    return status;
 }
 
 /* config.json: whether it is there, what it says of quantization, or which other file does. */
@@ -140,10 +147,9 @@ static enum dti_status add_config(struct dti_loader_demands *demands,
     }
     if (status != DTI_OK || !read)
         return status;
-    if (!config->file && !missing && !file->alone && needs_config(container, tensors, count))
-        return add(demands, DTI_LOADER_CONFIG, "no quantization_config", SIZE_MAX, reterr);
     if (!config->file)
-        return DTI_OK;
+        return missing || file->alone ? DTI_OK
+                                      : add_unstated(demands, container, tensors, count, reterr);
     (void)snprintf(demands->method, sizeof demands->method, "%s", config->method);
     if (strcmp(config->file, main_file) != 0) {
         (void)snprintf(subject, sizeof subject, "only in %.40s", config->file);

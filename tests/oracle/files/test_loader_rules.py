@@ -34,6 +34,8 @@ LAYOUTS = {"int4": ["int4", "--per", "block", "--block", "32"], "fp8": ["fp8_e4m
            "modelopt mxfp8": ["mxfp8_e4m3", "--layout", "modelopt"], "comfy int8": ["int8", "--layout", "comfy"],
            "comfy fp8": ["fp8_e4m3fn", "--layout", "comfy"], "comfy nvfp4": ["nvfp4", "--layout", "comfy"]}
 
+BARE = ["int4", "fp8", "int8", "nvfp4", "mxfp8", "modelopt fp8", "modelopt nvfp4"]   # once more without quantization_config
+
 
 def run(*words):
     done = subprocess.run([DTINFO, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
@@ -82,7 +84,7 @@ def check_lists():
         for kind in gguf.GGMLQuantizationType:
             able = kind.name in plain or kind in quants._type_traits
             subject = "llama " + plain.get(kind.name, kind.name.lower())
-            if kind.name[0] != "I" or kind.name[1] == "Q":
+            if kind.name != "F64" and (kind.name[0] != "I" or kind.name[1] == "Q"):
                 TALLY.check(f"type {kind.name}", rule("transformers", "gguf", subject), "loads" if able else "refuses")
             if kind.name not in ("Q8_1", "Q8_K") and (kind.name[0] not in "IF" or kind.name[1] == "Q"):
                 TALLY.check(f"type {kind.name} of llama.cpp", rule("llama.cpp", "gguf", subject), "loads")
@@ -132,6 +134,14 @@ def outcome(transformers, torch, folder, plain):
     return None if same else "misread"
 
 
+def check_load(transformers, torch, name, out, plain):
+    code, text, _ = run("check", out, "--loader", "transformers", "--json")
+    failures = json.loads(text)["files"][0]["assertions"][0]["failures"]
+    known = {failure["effect"] for failure in failures} - {"unknown"}
+    theirs = outcome(transformers, torch, out, plain)
+    TALLY.check(f"{name}: transformers", (code, known), (1 if theirs else 0, {theirs} if theirs else set()))
+
+
 def check_models(folder):
     torch, transformers = have("torch"), have("transformers")
     if not (torch and transformers and have("safetensors") and have("compressed_tensors")):
@@ -148,13 +158,15 @@ def check_models(folder):
         out = folder / name.replace(" ", "_")
         TALLY.check(f"{name}: made", run("quant", folder / "model", *words, *KEPT, "-o", out, "-q")[0], 0)
         TALLY.check(f"{name}: numbers", run("quant", out, "bf16", "--dequant", "-o", folder / "plain.safetensors", "-q", "--force")[0], 0)
-        code, text, _ = run("check", out, "--loader", "transformers", "--json")
-        failures = json.loads(text)["files"][0]["assertions"][0]["failures"]
-        known = {failure["effect"] for failure in failures} - {"unknown"}
-        theirs = outcome(transformers, torch, out, load_file(folder / "plain.safetensors"))
-        TALLY.check(f"{name}: transformers", (code, known), (1 if theirs else 0, {theirs} if theirs else set()))
+        plain = load_file(folder / "plain.safetensors")
+        check_load(transformers, torch, name, out, plain)
         if "comfy" not in name:
             check_bits(name, out, weights)
+        config = json.loads((out / "config.json").read_text())
+        if name in BARE:
+            TALLY.check(f"{name}: a block", bool(config.pop("quantization_config", None)) or "fp8" in name, True)
+            (out / "config.json").write_text(json.dumps(config))
+            check_load(transformers, torch, name + " without quantization_config", out, plain)
 
 
 def check_random(folder):
