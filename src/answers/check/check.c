@@ -29,7 +29,7 @@ enum dti_status dti_check_fail(struct dti_check_report *report,
     report->failures[report->failure_count++] = *failure;
     const bool unreadable = failure->fault == DTI_CHECK_UNREADABLE ||
                             failure->fault == DTI_CHECK_NOT_DONE ||
-                            failure->fault == DTI_CHECK_DOUBT;
+                            failure->fault == DTI_CHECK_UNCLEAR;
     report->tally[failure->assertion].failures++;
     report->tally[failure->assertion].unreadable += unreadable;
     report->unreadable_count += unreadable;
@@ -176,6 +176,26 @@ static void put_unreadable(char buffer[DTI_CHECK_DETAIL], const struct dti_check
                        tensor->stored_as);
 }
 
+/* A description that is stored as text; NULL: it is made of figures. */
+static const char *finished_text(const struct dti_check_report *report,
+                                 const struct dti_check_failure *failure)
+{
+    switch (failure->fault) {
+    case DTI_CHECK_INVALID:
+        return report->problem;
+    case DTI_CHECK_NOT_DONE:
+        return "not checked";
+    case DTI_CHECK_OTHER_WEIGHTS:
+        return report->container->notes[failure->index].text;
+    case DTI_CHECK_PICKLES:
+        return report->pickles.faults[failure->index - report->pickles.import_count];
+    case DTI_CHECK_LINT:
+        return failure->finding->text;
+    default:
+        return failure->text;
+    }
+}
+
 static void put_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_check_report *report,
                        const struct dti_check_failure *failure)
 {
@@ -184,17 +204,10 @@ static void put_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_check_rep
     const struct dti_tensor *const tensor =
         failure->tensor == SIZE_MAX ? NULL : &report->container->tensors[failure->tensor];
     char shape[DTI_SHAPE_SIZE], quoted[DTI_QUOTE_SIZE];
+    const char *const finished = finished_text(report, failure);
+    if (finished)
+        (void)snprintf(buffer, DTI_CHECK_DETAIL, "%s", finished);
     switch (failure->fault) {
-    case DTI_CHECK_INVALID:
-        (void)snprintf(buffer, DTI_CHECK_DETAIL, "%s", report->problem);
-        break;
-    case DTI_CHECK_NOT_DONE:
-        (void)snprintf(buffer, DTI_CHECK_DETAIL, "not checked");
-        break;
-    case DTI_CHECK_OTHER_WEIGHTS:
-        (void)snprintf(buffer, DTI_CHECK_DETAIL, "%s",
-                       report->container->notes[failure->index].text);
-        break;
     case DTI_CHECK_OTHER_DIGEST:
         put_digest(buffer, report, failure);
         break;
@@ -231,17 +244,7 @@ static void put_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_check_rep
     case DTI_CHECK_GLOBAL:
         put_global(buffer, &report->pickles.imports[failure->index]);
         break;
-    case DTI_CHECK_PICKLES:
-        (void)snprintf(buffer, DTI_CHECK_DETAIL, "%s",
-                       report->pickles.faults[failure->index - report->pickles.import_count]);
-        break;
-    case DTI_CHECK_LINT:
-        (void)snprintf(buffer, DTI_CHECK_DETAIL, "%s", failure->finding->text);
-        break;
-    case DTI_CHECK_BITS:
-    case DTI_CHECK_DOUBT:
-    case DTI_CHECK_LOADS:
-        (void)snprintf(buffer, DTI_CHECK_DETAIL, "%s", failure->text);
+    default: /* finished_text() */
         break;
     }
 }
@@ -340,7 +343,7 @@ static void fill_failure(struct checked_failure *ret, const struct dti_check_rep
         ret->effect = dti_lint_outcomes[dti_lint_worst(failure->finding->rule)];
     }
     if (report->request->assertions[failure->assertion].kind == DTI_CHECK_LOADER &&
-        (fault == DTI_CHECK_LOADS || fault == DTI_CHECK_DOUBT))
+        (fault == DTI_CHECK_LOADS || fault == DTI_CHECK_UNCLEAR))
         ret->effect = dti_lint_outcomes[failure->effect];
     ret->counted =
         fault == DTI_CHECK_HAS_NAN || fault == DTI_CHECK_HAS_INF || fault == DTI_CHECK_LOST;

@@ -100,7 +100,7 @@ enum dti_check_fault {
     DTI_CHECK_GLOBAL,  /* imports[index] of the pickles is not a known one */
     DTI_CHECK_PICKLES, /* faults[index] of the pickles, reported after the imports */
     DTI_CHECK_BITS,    /* figure: bits a weight; text */
-    DTI_CHECK_DOUBT,   /* text: it is not known whether the assertion holds */
+    DTI_CHECK_UNCLEAR, /* text: it is not known whether the assertion holds */
     DTI_CHECK_LOADS,   /* text: a program refuses or misreads it, by effect */
 };
 

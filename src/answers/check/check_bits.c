@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "answers/mem/mem.h"
 #include "answers/tensors.h"
 #include "core/wide.h"
 #include "util/checked.h"
@@ -64,12 +63,19 @@ static bool holds(const struct bits_kind *all, const struct dti_check_bits *boun
     return left[0] != right[0] ? left[0] < right[0] : left[1] <= right[1];
 }
 
+/* As mem has it. */
+static const char *each(char ret[DTI_TEXT_SIZE], const struct bits_kind *kind)
+{
+    enum { DIGITS = 7 };
+    return dti_figure_words(ret, (double)kind->bytes * 8 / (double)kind->weights, DIGITS);
+}
+
 /* "6.12 bits a weight: fp8_e4m3fn 8 (512 tensors), nvfp4 4.5 (64 tensors)", the largest first. */
 static void put_kinds(char ret[DTI_CHECK_DETAIL], struct bits_sum *sum)
 {
     char figure[DTI_TEXT_SIZE];
-    size_t used = (size_t)snprintf(ret, DTI_CHECK_DETAIL, "%s bits a weight",
-                                   dti_mem_each(figure, sum->all.bytes, sum->all.weights, 8));
+    size_t used =
+        (size_t)snprintf(ret, DTI_CHECK_DETAIL, "%s bits a weight", each(figure, &sum->all));
     for (size_t i = 0; i < sum->count && i < SHOWN && used < DTI_CHECK_DETAIL; i++) {
         struct bits_kind *most = &sum->kinds[i];
         for (size_t k = i + 1; k < sum->count; k++) {
@@ -79,10 +85,10 @@ static void put_kinds(char ret[DTI_CHECK_DETAIL], struct bits_sum *sum)
         const struct bits_kind kind = *most;
         *most = sum->kinds[i];
         sum->kinds[i] = kind;
-        used += (size_t)snprintf(
-            ret + used, DTI_CHECK_DETAIL - used, "%s%.24s %s (%zu tensor%s, %llu bytes)",
-            i == 0 ? ": " : ", ", kind.dtype, dti_mem_each(figure, kind.bytes, kind.weights, 8),
-            kind.tensors, kind.tensors == 1 ? "" : "s", (unsigned long long)kind.bytes);
+        used += (size_t)snprintf(ret + used, DTI_CHECK_DETAIL - used,
+                                 "%s%.24s %s (%zu tensor%s, %llu bytes)", i == 0 ? ": " : ", ",
+                                 kind.dtype, each(figure, &kind), kind.tensors,
+                                 kind.tensors == 1 ? "" : "s", (unsigned long long)kind.bytes);
     }
     if (sum->count > SHOWN && used < DTI_CHECK_DETAIL)
         (void)snprintf(ret + used, DTI_CHECK_DETAIL - used, ", and %zu more dtypes",
@@ -95,17 +101,18 @@ enum dti_status dti_check_bits(struct dti_check_report *report, size_t at, const
     const struct dti_container *const container = report->container;
     struct dti_check_tally *const tally = &report->tally[at];
     struct dti_check_failure failure = {
-        .assertion = at, .tensor = SIZE_MAX, .fault = DTI_CHECK_DOUBT, .index = UINT64_MAX};
+        .assertion = at, .tensor = SIZE_MAX, .fault = DTI_CHECK_UNCLEAR, .index = UINT64_MAX};
     struct bits_sum sum = {.count = 0};
     char text[DTI_CHECK_DETAIL];
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         const struct dti_tensor *const tensor = &container->tensors[tensors[i]];
-        const char *const doubt = dti_logical_doubt(container, tensor);
+        const char *const ambiguity = dti_logical_ambiguity(container, tensor);
         failure.tensor = tensors[i];
-        if (doubt)
-            status = dti_check_fail_text(report, &failure, reterr,
-                                         "how many weights it holds is not known: %.400s", doubt);
+        if (ambiguity)
+            status =
+                dti_check_fail_text(report, &failure, reterr,
+                                    "how many weights it holds is not known: %.400s", ambiguity);
         else if (dti_tensor_holds_floats(container, tensor))
             status = add(&sum, tensor, reterr);
     }

@@ -23,7 +23,7 @@ static const struct dti_loader_row *row_of(const struct loading *loading)
     return &dti_loaders[loading->assertion->loader];
 }
 
-/* Adds a failure; without a verdict it is a doubt. */
+/* Adds a failure; without a verdict it stays unclear. */
 static enum dti_status fail(const struct loading *loading, enum dti_loader_verdict verdict,
                             size_t tensor, const char *source, const char *text,
                             struct dti_error *reterr)
@@ -35,7 +35,7 @@ static enum dti_status fail(const struct loading *loading, enum dti_loader_verdi
         [DTI_LOADER_MISREADS] = DTI_LINT_MISREAD,
     };
     struct dti_check_failure failure = loading->failure;
-    failure.fault = verdict == DTI_LOADER_UNKNOWN ? DTI_CHECK_DOUBT : DTI_CHECK_LOADS;
+    failure.fault = verdict == DTI_LOADER_UNKNOWN ? DTI_CHECK_UNCLEAR : DTI_CHECK_LOADS;
     failure.effect = effects[verdict];
     failure.tensor = tensor;
     failure.source = source;
@@ -107,7 +107,7 @@ static void put_reason(char ret[DTI_CHECK_DETAIL], const struct loading *loading
     }
 }
 
-/* Whether a configuration fact or a dtype without a row is no doubt. */
+/* Whether a configuration fact or a dtype without a row needs none. */
 static bool is_free(const struct loading *loading, const struct dti_loader_demand *demand)
 {
     const bool comfyui = loading->assertion->loader == DTI_LOADER_COMFYUI;

@@ -446,8 +446,8 @@ static int by_assertion(const void *a, const void *b)
     if (left->assertion != right->assertion)
         return left->assertion < right->assertion ? -1 : 1;
     const int order = (left->index > right->index) - (left->index < right->index);
-    if (left->fault >= DTI_CHECK_DOUBT && right->fault >= DTI_CHECK_DOUBT) {
-        if (left->fault != right->fault) /* doubts after what is known */
+    if (left->fault >= DTI_CHECK_UNCLEAR && right->fault >= DTI_CHECK_UNCLEAR) {
+        if (left->fault != right->fault) /* what is known first */
             return left->fault > right->fault ? -1 : 1;
         if (order != 0)
             return order;

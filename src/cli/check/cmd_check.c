@@ -140,7 +140,7 @@ static size_t count_alike(const struct dti_check_report *report,
 {
     size_t count = 1;
     const bool loader = report->request->assertions[failure->assertion].kind == DTI_CHECK_LOADER &&
-                        failure->fault >= DTI_CHECK_DOUBT && !failure->finding;
+                        failure->fault >= DTI_CHECK_UNCLEAR && !failure->finding;
     while (count < most && !loader && failure->fault != DTI_CHECK_OTHER_WEIGHTS &&
            (failure->fault != DTI_CHECK_GLOBAL || failure[count].fault == DTI_CHECK_GLOBAL) &&
            !failure->finding == !failure[count].finding &&

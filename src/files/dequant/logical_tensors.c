@@ -68,7 +68,7 @@ const char *dti_logical_refusal(const struct dti_container *container,
     return refusal ? refusal->text : NULL;
 }
 
-const char *dti_logical_doubt(const struct dti_container *container,
+const char *dti_logical_ambiguity(const struct dti_container *container,
                               const struct dti_tensor *tensor)
 {
     if (!container->stored || tensor->quantized || tensor->coded_weights)

@@ -60,11 +60,10 @@ static enum dti_status add(struct dti_loader_demands *demands, enum dti_loader_t
  * from the configuration alone. */
 static const char *layout_of(const struct dti_form_traits *form, const char *method)
 {
+    const struct dti_layout_ops *const own = dti_layout_called(form->layout);
     const struct dti_layout_ops *const row =
         method[0] != '\0' ? dti_layout_of_method(method) : NULL;
-    const bool open =
-        strcmp(form->layout, "compressed-tensors") == 0 || strcmp(form->layout, "modelopt") == 0;
-    return open && row && row->name ? row->name : form->layout;
+    return own && own->tensor_scales && row && row->name ? row->name : form->layout;
 }
 
 static const char *per_of(const struct dti_form_traits *form)
@@ -164,11 +163,10 @@ static enum dti_status add_config(struct dti_loader_demands *demands,
 static const char *kind_of(const struct dti_container *container)
 {
     const struct dti_container *const file = container->stored ? container->stored : container;
-    const bool one = file->file_count == 1 && !file->index;
-    return dti_container_name(one && file->kind == DTI_CONTAINER_SHARDED ? DTI_CONTAINER_SAFETENSORS
-                              : one && file->kind == DTI_CONTAINER_SHARDED_PT
-                                  ? DTI_CONTAINER_PYTORCH
-                                  : file->kind);
+    const bool one = dti_is_sharded(file->kind) && file->file_count == 1 && !file->index;
+    const enum dti_container_kind own =
+        one ? dti_container_named(file->files[0].path) : DTI_CONTAINER_COUNT;
+    return dti_container_name(dti_container_is_known(own) ? own : file->kind);
 }
 
 static const char *architecture_of(const struct dti_container *container,

@@ -16,7 +16,7 @@ const struct dti_loader_row dti_loaders[DTI_LOADERS] = {
 #undef LOADER
 };
 
-static const struct rule_texts {
+static const struct loader_texts {
 #define LOADER_RULE(loader, topic, verdict, subject, lacks, has, gone, note, source) \
     char DTI_ROW_TEXT[sizeof(subject "\0" lacks "\0" has "\0" gone "\0" note "\0" source)];
 #include "files/loaders/loader_rules.def"
@@ -28,13 +28,13 @@ static const struct rule_texts {
 #undef LOADER_RULE
 };
 
-static const struct rule {
+static const struct loader_row {
     unsigned char loader, topic, verdict;
     uint16_t text;
 } rules[] = {
 #define LOADER_RULE(loader_, topic_, verdict_, ...)                    \
     {DTI_LOADER_##loader_, DTI_LOADER_##topic_, DTI_LOADER_##verdict_, \
-     offsetof(struct rule_texts, DTI_ROW_TEXT)},
+     offsetof(struct loader_texts, DTI_ROW_TEXT)},
 #include "files/loaders/loader_rules.def"
 #undef LOADER_RULE
 };
@@ -65,7 +65,7 @@ bool dti_loader_rule(size_t index, struct dti_loader_rule *ret)
 {
     if (index >= sizeof rules / sizeof *rules)
         return false;
-    const struct rule *const rule = &rules[index];
+    const struct loader_row *const rule = &rules[index];
     const char **const columns[] = {&ret->subject, &ret->lacks, &ret->has,
                                     &ret->gone,    &ret->note,  &ret->source};
     const char *text = (const char *)&texts + rule->text;

@@ -1,11 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * The bound on bits a weight, and the programs that load a model, from options. */
+ * Assertions from options: how one is added; the bound on bits a weight, and the programs that load
+ * a model. */
 #include <string.h>
 
 #include "requests/check/check_request.h"
 #include "util/run/allocate.h"
 #include "util/text/ascii.h"
+
+enum dti_status dti_check_add(struct check_job *job, enum dti_check_kind kind, const char *argument,
+                              struct dti_check_assertion **ret, struct dti_error *reterr)
+{
+    struct dti_check_request *const request = &job->request;
+    if (request->assertion_count == DTI_CHECK_ASSERTIONS)
+        return dti_fail(reterr, DTI_USAGE, "more than %d assertions; use two commands",
+                        (int)DTI_CHECK_ASSERTIONS);
+    *ret = &request->assertions[request->assertion_count++];
+    memset(*ret, 0, sizeof **ret);
+    (*ret)->kind = kind;
+    (*ret)->argument = argument;
+    return DTI_OK;
+}
 
 const struct dti_choice dti_check_loaders[] = {
     {"vllm", 0, "vLLM"},

@@ -12,20 +12,6 @@
 #include "util/text/ascii.h"
 #include "util/text/glob.h"
 
-enum dti_status dti_check_add(struct check_job *job, enum dti_check_kind kind, const char *argument,
-                              struct dti_check_assertion **ret, struct dti_error *reterr)
-{
-    struct dti_check_request *const request = &job->request;
-    if (request->assertion_count == DTI_CHECK_ASSERTIONS)
-        return dti_fail(reterr, DTI_USAGE, "more than %d assertions; use two commands",
-                        (int)DTI_CHECK_ASSERTIONS);
-    *ret = &request->assertions[request->assertion_count++];
-    memset(*ret, 0, sizeof **ret);
-    (*ret)->kind = kind;
-    (*ret)->argument = argument;
-    return DTI_OK;
-}
-
 /* "--max-abs takes a number; got 'x'" */
 static enum dti_status refuse(const char *takes, const char *piece, size_t length,
                               struct dti_error *reterr)
@@ -274,6 +260,25 @@ static enum dti_status add_losses(struct check_job *job, struct dti_error *reter
     return DTI_OK;
 }
 
+/* Options that do not go together. */
+static enum dti_status refuse_options(const struct check_args *args, struct dti_error *reterr)
+{
+    if (args->ints && !args->fits && !args->as)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--ints is for --fits and --as; give one of them, or leave it out");
+    if (args->fused && !args->quantized)
+        return dti_fail(reterr, DTI_USAGE, "--fused is for --quantized; give it, or leave it out");
+    if ((args->quantized || args->loader || args->max_bits) && (args->file.raw || args->file.from))
+        return dti_fail(reterr, DTI_USAGE,
+                        "--%s looks at quantized tensors, and %s at what is stored; leave one "
+                        "of them out",
+                        args->quantized ? "quantized"
+                        : args->loader  ? "loader"
+                                        : "max-bits-per-weight",
+                        args->file.raw ? "--raw" : "--from");
+    return DTI_OK;
+}
+
 enum dti_status dti_check_init(struct check_job *ret, const struct check_args *args,
                                const struct dti_asker *asker, struct dti_error *reterr)
 {
@@ -304,27 +309,17 @@ enum dti_status dti_check_init(struct check_job *ret, const struct check_args *a
     memset(ret, 0, sizeof *ret);
     ret->args = args;
     ret->asker = asker;
-    if (args->ints && !args->fits && !args->as)
-        return dti_fail(reterr, DTI_USAGE,
-                        "--ints is for --fits and --as; give one of them, or leave it out");
-    if (args->fused && !args->quantized)
-        return dti_fail(reterr, DTI_USAGE, "--fused is for --quantized; give it, or leave it out");
-    if ((args->quantized || args->loader || args->max_bits) && (args->file.raw || args->file.from))
-        return dti_fail(reterr, DTI_USAGE,
-                        "--%s looks at quantized tensors, and %s at what is stored; leave one "
-                        "of them out",
-                        args->quantized ? "quantized"
-                        : args->loader  ? "loader"
-                                        : "max-bits-per-weight",
-                        args->file.raw ? "--raw" : "--from");
+    enum dti_status status = refuse_options(args, reterr);
+    if (status != DTI_OK)
+        return status;
     ret->request.container = &ret->source.logical;
     ret->request.words = asker->words;
     ret->request.only = args->only;
     ret->request.ints = args->ints;
     if (args->fused)
         ret->request.own = &ret->own;
-    enum dti_status status =
-        args->fused ? dti_fused_own_read(&ret->own, args->fused, reterr) : DTI_OK;
+    if (args->fused)
+        status = dti_fused_own_read(&ret->own, args->fused, reterr);
     if (status == DTI_OK)
         status = dti_file_reading_init(&ret->request.reading, &args->file, asker, reterr);
     if (status == DTI_OK)

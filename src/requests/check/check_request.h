@@ -37,8 +37,8 @@ enum dti_status dti_check_init(struct check_job *ret, const struct check_args *a
                                const struct dti_asker *asker, struct dti_error *reterr);
 void dti_check_free(struct check_job *job);
 
-/* Parts of dti_check_init(). check_request.c: adds an assertion, zeroed, in *ret; fails with
- * DTI_USAGE if there are too many. check_loaders.c: the options of these kinds. */
+/* Parts of dti_check_init(). check_loaders.c: adds an assertion, zeroed, in *ret; fails with
+ * DTI_USAGE if there are too many; and the options of two kinds. */
 enum dti_status dti_check_add(struct check_job *job, enum dti_check_kind kind, const char *argument,
                               struct dti_check_assertion **ret, struct dti_error *reterr);
 enum dti_status dti_check_add_bits(struct check_job *job, enum dti_check_kind kind,

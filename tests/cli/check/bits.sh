@@ -18,7 +18,7 @@ for name in "de":
 write_file("m.safetensors", tensors)
 tensors["f.weight"] = ("U8", (16, 16), bytes(256))
 tensors["f.weight_scale"] = ("F32", (16, 1), one * 16)
-write_file("doubt.safetensors", tensors)
+write_file("unclear.safetensors", tensors)
 EOF
 dtinfo check m.safetensors --max-bits-per-weight 4.6; echo "exit $?"
 dtinfo mem m.safetensors | sed -n 3p
@@ -26,4 +26,4 @@ for most in 6.6625 6.66249999999999999 6.66250000000000001 7; do
     dtinfo check m.safetensors --max-bits-per-weight $most; echo "exit $?"
 done
 dtinfo check m.safetensors --max-bits-per-weight 6.65 --dtype 'fp8_e4m3fn,nvfp4,int64'; echo "exit $?"
-dtinfo check doubt.safetensors --max-bits-per-weight 99; echo "exit $?"
+dtinfo check unclear.safetensors --max-bits-per-weight 99; echo "exit $?"
