@@ -147,7 +147,7 @@ def check_models(folder):
     if not (torch and transformers and have("safetensors") and have("compressed_tensors")):
         print("without models: needs torch, transformers, safetensors and compressed-tensors")
         return
-    from safetensors.torch import load_file
+    from safetensors.torch import load_file, save_file
     torch.manual_seed(36)
     config = transformers.LlamaConfig(vocab_size=256, hidden_size=64, intermediate_size=128, num_hidden_layers=1,
                                       num_attention_heads=2, num_key_value_heads=2, max_position_embeddings=64)
@@ -162,6 +162,14 @@ def check_models(folder):
         check_load(transformers, torch, name, out, plain)
         if "comfy" not in name:
             check_bits(name, out, weights)
+        if name == "nvfp4":     # modules that others fuse, with a tensor scale each: transformers does not fuse them
+            tensors = load_file(out / "model.safetensors")
+            tensors["model.layers.0.self_attn.k_proj.weight_global_scale"] *= 2
+            save_file(tensors, out / "model.safetensors")
+            run("quant", out, "bf16", "--dequant", "-o", folder / "plain.safetensors", "-q", "--force")
+            plain = load_file(folder / "plain.safetensors")
+            TALLY.check("a scale each: vllm", run("check", out, "--loader", "vllm")[0], 1)
+            check_load(transformers, torch, "nvfp4, a scale each", out, plain)
         config = json.loads((out / "config.json").read_text())
         if name in BARE:
             TALLY.check(f"{name}: a block", bool(config.pop("quantization_config", None)) or "fp8" in name, True)
