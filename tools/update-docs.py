@@ -13,6 +13,7 @@ an HTML comment in Markdown). NAME is a method of Tables. The facts come from `d
 import argparse
 import decimal
 import difflib
+import fnmatch
 import json
 import os
 import pathlib
@@ -23,7 +24,7 @@ import sys
 from document_members import Schemas, bold, scd
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-MARKDOWN = ["README.md", "docs/agents.md", "docs/quantized-checks.md"]
+MARKDOWN = ["README.md", "docs/agents.md", "docs/loaders.md", "docs/quantized-checks.md"]
 BEGIN = re.compile(r"^(?:; |<!-- )generated: ([a-z-]+)((?: [\w-]+)*)(?: -->)?$")
 # A part that is not stored in the source: the build inserts it, with --page.
 MADE = re.compile(r"^; made: ([a-z-]+)((?: [\w-]+)*)$")
@@ -65,6 +66,12 @@ def power_of_two(hexfloat):
     if not re.fullmatch(r"0x1p[+-]\d+", hexfloat):
         raise ValueError(f"{hexfloat} is no power of two")
     return f"2^{int(hexfloat[4:])}"
+
+
+def releases(row):
+    """The releases of a rule of check --loader: " (0.6.4, until 0.24.0)"."""
+    known = [row["has"]] * (row["has"] not in ("", "0")) + [f"not {row['lacks']}"] * bool(row["lacks"]) + [f"until {row['gone']}"] * bool(row["gone"])
+    return f" ({', '.join(known)})" if known else ""
 
 
 def few_digits(text):
@@ -235,6 +242,48 @@ class Tables:
             out += [f"| {row['loader']} | {row['outcome']} | {row['about']} | {row['source']} |" for row in rows] + [""]
         return out[:-1]
 
+    def rules_of(self, loader):
+        return [row for row in self.facts["loader_rules"] if row["loader"] == loader]
+
+    def loaders(self):
+        """Each program's rules in short: a paragraph for each verdict."""
+        words = {"loads": "Loads", "refuses": "Refuses", "misreads": "Misreads", "unknown": "Depends, or not known"}
+        topics = {"kind": "files", "config": "configuration", "method": "quant_method", "layout": "layouts", "dtype": "dtypes",
+                  "gguf": "types of GGUF", "arch": "architectures of GGUF"}
+        out = []
+        for loader in self.facts["loaders"]:
+            out += [f"{bold(loader['name'])}, rules without a release: {loader['examined']}"]
+            for verdict, word in words.items():
+                parts = {}
+                for row in self.rules_of(loader["name"]):
+                    if row["verdict"] == verdict:
+                        subject = re.sub(r"(^|,)\* ", r"\1", row["subject"]) if row["topic"] == "gguf" else row["subject"]
+                        parts.setdefault(topics[row["topic"]], []).append(subject.replace(",", ", ") + releases(row))
+                if parts:
+                    text = "; ".join(f"{topic}: {', '.join(subjects)}" for topic, subjects in parts.items())
+                    out += ["\t" + scd(f"{word}: {text}."), ""]
+            out += ["\t" + scd(f"No rule: {self.without_rule(loader['name'])}."), ""] * bool(self.without_rule(loader["name"]))
+        return out[:-1]
+
+    def without_rule(self, loader):
+        """The layouts that dtinfo reads without a rule of a program for any of their dtypes."""
+        rows = [row["subject"] for row in self.rules_of(loader) if row["topic"] == "layout"]
+        known = [pattern.split(" ")[0] for row in rows for pattern in row.split(",")]
+        return ", ".join(name for name in self.facts["layouts"] if rows and name not in ("gguf", "onnx")
+                         and not (loader == "comfyui" and name == "comfy")
+                         and not any(fnmatch.fnmatchcase(name, pattern) for pattern in known))
+
+    def loader_rules(self):
+        """All rules in Markdown, with their sources."""
+        out = []
+        for loader in self.facts["loaders"]:
+            out += [f"## {loader['name']}", "", f"Rules without a release are about {loader['program']} {loader['examined']}.", "",
+                    "| topic | subject | verdict | what happens, or what to do | source |", "|---|---|---|---|---|"]
+            out += [f"| {row['topic']} | `{row['subject'].replace(',', ', ')}` | {row['verdict']}{releases(row)} | {row['note']} | {row['source']} |"
+                    for row in self.rules_of(loader["name"])] + [""]
+            out += [f"Layouts without a rule: {self.without_rule(loader['name'])}.", ""] * bool(self.without_rule(loader["name"]))
+        return out[:-1]
+
     def instruction_sets(self):
         return sum(([bold(row["name"]), "\t" + scd(f"{row['note']} Source: {row['source']}."), ""]
                     for row in self.facts["instruction_sets"]), [])[:-1]
@@ -303,7 +352,7 @@ class Tables:
 
 PARTS = {"agents-commands", "agents-documents", "agents-exit-codes", "synopsis", "options", "global-options", "choices", "commands-list", "exit-status", "error-codes",
          "environment", "schemas", "members", "other-documents", "shared-members", "float-dtypes", "integer-dtypes", "complex-dtypes",
-         "block-formats", "conversions", "instruction-sets", "lint-rules", "lint-effects", "names", "operations", "readme-commands", "file-kinds", "readme-kinds"}
+         "block-formats", "conversions", "instruction-sets", "lint-rules", "lint-effects", "loaders", "loader-rules", "names", "operations", "readme-commands", "file-kinds", "readme-kinds"}
 
 
 def part_of(where, mark, tables):

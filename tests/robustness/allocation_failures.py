@@ -100,7 +100,7 @@ QUESTIONS += [(words.split(), b"") for words in (
     "check model.safetensors --valid --no-nan --fits fp16 --dtype bf16,fp32:*norm* --max-abs 3",
     "check model.safetensors.index.json --json --no-inf --shape *norm*:*",
     "check deflated.npz --no-nan --jsonl", "check model.gguf", "check gptq.safetensors --quantized -v",
-    "check mlx --quantized --json --threads 2")]
+    "check mlx --quantized --json --threads 2", "check mlx --loader vllm,transformers=4 --max-bits-per-weight 4 --json")]
 QUESTIONS += [(words.split(), b"") for words in (
     "inspect torch.pt --json", "inspect torch_object.pt --lenient", "compare torch.pt torch_old.pt",
     "cast torch_old.pt bf16 -o out.safetensors --force --threads 2")]

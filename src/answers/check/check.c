@@ -3,6 +3,7 @@
  * The failures of a check, as text and as JSON. */
 #include "answers/check/check_answer.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,12 +27,27 @@ enum dti_status dti_check_fail(struct dti_check_report *report,
         report->failure_capacity = capacity;
     }
     report->failures[report->failure_count++] = *failure;
-    const bool unreadable =
-        failure->fault == DTI_CHECK_UNREADABLE || failure->fault == DTI_CHECK_NOT_DONE;
+    const bool unreadable = failure->fault == DTI_CHECK_UNREADABLE ||
+                            failure->fault == DTI_CHECK_NOT_DONE ||
+                            failure->fault == DTI_CHECK_UNCLEAR;
     report->tally[failure->assertion].failures++;
     report->tally[failure->assertion].unreadable += unreadable;
     report->unreadable_count += unreadable;
     return DTI_OK;
+}
+
+enum dti_status dti_check_fail_text(struct dti_check_report *report,
+                                    const struct dti_check_failure *failure,
+                                    struct dti_error *reterr, const char *format, ...)
+{
+    struct dti_check_failure with = *failure;
+    char text[DTI_CHECK_DETAIL];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    with.text = dti_pool_text(&report->texts, text, strlen(text));
+    return with.text ? dti_check_fail(report, &with, reterr) : dti_no_memory(reterr);
 }
 
 enum dti_check_outcome dti_check_outcome(size_t failures, size_t unreadable)
@@ -54,9 +70,10 @@ static uint64_t code_of(const struct dti_format *format, const struct dti_check_
 
 const char *dti_check_name(size_t kind)
 {
-    static const char *const names[] = {"valid",       "digest",    "pickle",  "dtype",   "shape",
-                                        "quantized",   "no-nan",    "no-inf",  "max-abs", "fits",
-                                        "max-to-zero", "max-error", "min-sqnr"};
+    static const char *const names[] = {
+        "valid",       "digest",    "pickle",  "dtype",  "shape",   "max-bits-per-weight",
+        "loader",      "quantized", "no-nan",  "no-inf", "max-abs", "fits",
+        "max-to-zero", "max-error", "min-sqnr"};
     return kind <= DTI_CHECK_MIN_SQNR ? names[kind] : NULL;
 }
 
@@ -159,6 +176,26 @@ static void put_unreadable(char buffer[DTI_CHECK_DETAIL], const struct dti_check
                        tensor->stored_as);
 }
 
+/* A description that is stored as text; NULL: it is made of figures. */
+static const char *finished_text(const struct dti_check_report *report,
+                                 const struct dti_check_failure *failure)
+{
+    switch (failure->fault) {
+    case DTI_CHECK_INVALID:
+        return report->problem;
+    case DTI_CHECK_NOT_DONE:
+        return "not checked";
+    case DTI_CHECK_OTHER_WEIGHTS:
+        return report->container->notes[failure->index].text;
+    case DTI_CHECK_PICKLES:
+        return report->pickles.faults[failure->index - report->pickles.import_count];
+    case DTI_CHECK_LINT:
+        return failure->finding->text;
+    default:
+        return failure->text;
+    }
+}
+
 static void put_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_check_report *report,
                        const struct dti_check_failure *failure)
 {
@@ -167,17 +204,10 @@ static void put_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_check_rep
     const struct dti_tensor *const tensor =
         failure->tensor == SIZE_MAX ? NULL : &report->container->tensors[failure->tensor];
     char shape[DTI_SHAPE_SIZE], quoted[DTI_QUOTE_SIZE];
+    const char *const finished = finished_text(report, failure);
+    if (finished)
+        (void)snprintf(buffer, DTI_CHECK_DETAIL, "%s", finished);
     switch (failure->fault) {
-    case DTI_CHECK_INVALID:
-        (void)snprintf(buffer, DTI_CHECK_DETAIL, "%s", report->problem);
-        break;
-    case DTI_CHECK_NOT_DONE:
-        (void)snprintf(buffer, DTI_CHECK_DETAIL, "not checked");
-        break;
-    case DTI_CHECK_OTHER_WEIGHTS:
-        (void)snprintf(buffer, DTI_CHECK_DETAIL, "%s",
-                       report->container->notes[failure->index].text);
-        break;
     case DTI_CHECK_OTHER_DIGEST:
         put_digest(buffer, report, failure);
         break;
@@ -214,12 +244,7 @@ static void put_detail(char buffer[DTI_CHECK_DETAIL], const struct dti_check_rep
     case DTI_CHECK_GLOBAL:
         put_global(buffer, &report->pickles.imports[failure->index]);
         break;
-    case DTI_CHECK_PICKLES:
-        (void)snprintf(buffer, DTI_CHECK_DETAIL, "%s",
-                       report->pickles.faults[failure->index - report->pickles.import_count]);
-        break;
-    case DTI_CHECK_LINT:
-        (void)snprintf(buffer, DTI_CHECK_DETAIL, "%s", failure->finding->text);
+    default: /* finished_text() */
         break;
     }
 }
@@ -317,10 +342,14 @@ static void fill_failure(struct checked_failure *ret, const struct dti_check_rep
         ret->remedy = ret->words.rule->remedy;
         ret->effect = dti_lint_outcomes[dti_lint_worst(failure->finding->rule)];
     }
+    if (report->request->assertions[failure->assertion].kind == DTI_CHECK_LOADER &&
+        (fault == DTI_CHECK_LOADS || fault == DTI_CHECK_UNCLEAR))
+        ret->effect = dti_lint_outcomes[failure->effect];
     ret->counted =
         fault == DTI_CHECK_HAS_NAN || fault == DTI_CHECK_HAS_INF || fault == DTI_CHECK_LOST;
-    ret->figured = fault >= DTI_CHECK_TO_ZERO && fault <= DTI_CHECK_SQNR;
-    if (tensor)
+    ret->figured =
+        (fault >= DTI_CHECK_TO_ZERO && fault <= DTI_CHECK_SQNR) || fault == DTI_CHECK_BITS;
+    if (tensor && fault < DTI_CHECK_BITS)
         ret->at = dti_place_of(tensor, failure->index);
     if (fault == DTI_CHECK_TOO_HIGH || fault == DTI_CHECK_TOO_LOW) {
         ret->format = dti_real_format(tensor->format);
@@ -336,7 +365,7 @@ static void fill_file(struct checked_file *ret, const struct dti_check_report *r
     ret->known = container || (report->scanned && dti_container_is_known(ret->kind));
     ret->ok = report->failure_count == 0;
     ret->pickles = report->scanned ? &report->pickles : NULL;
-    ret->fused = report->lint ? dti_lint_tally(report->lint) : NULL;
+    ret->fused = report->lint && report->linted ? dti_lint_tally(report->lint) : NULL;
     ret->comfyui = dti_check_comfyui(&ret->room, report) ? &ret->room : NULL;
 }
 

@@ -9,6 +9,7 @@
 #include "files/dequant/comfy_releases.h"
 #include "files/dequant/logical_tensors.h"
 #include "files/lint/lint.h"
+#include "files/loaders/loaders.h"
 #include "files/scan/file_digest.h"
 #include "report/json.h"
 
@@ -19,6 +20,8 @@ enum dti_check_kind {
     DTI_CHECK_PICKLE, /* needs no tensors */
     DTI_CHECK_DTYPE,
     DTI_CHECK_SHAPE,
+    DTI_CHECK_MAX_BITS,  /* bits a weight of the whole model */
+    DTI_CHECK_LOADER,    /* a program loads it: headers and the configuration */
     DTI_CHECK_QUANTIZED, /* reads the data of quantized tensors */
     DTI_CHECK_NO_NAN,
     DTI_CHECK_NO_INF,
@@ -40,6 +43,12 @@ struct dti_check_item {
     size_t shape_length;
 };
 
+/* A decimal number: digits / 10^places. */
+struct dti_check_bits {
+    uint64_t digits;
+    unsigned places;
+};
+
 struct dti_check_assertion {
     enum dti_check_kind kind;
     const char *argument; /* as given; for DTI_CHECK_FITS the dtype's name; NULL if there is none */
@@ -49,6 +58,9 @@ struct dti_check_assertion {
     struct dti_value limit;       /* DTI_CHECK_MAX_ABS */
     struct dti_check_item *items; /* DTI_CHECK_DTYPE, DTI_CHECK_SHAPE */
     size_t item_count;
+    struct dti_check_bits bits;        /* DTI_CHECK_MAX_BITS */
+    enum dti_loader loader;            /* DTI_CHECK_LOADER */
+    struct dti_loader_release release; /* likewise */
 };
 
 enum { DTI_CHECK_ASSERTIONS = 64 };
@@ -87,6 +99,9 @@ enum dti_check_fault {
     DTI_CHECK_LINT,    /* finding */
     DTI_CHECK_GLOBAL,  /* imports[index] of the pickles is not a known one */
     DTI_CHECK_PICKLES, /* faults[index] of the pickles, reported after the imports */
+    DTI_CHECK_BITS,    /* figure: bits a weight; text */
+    DTI_CHECK_UNCLEAR, /* text: it is not known whether the assertion holds */
+    DTI_CHECK_LOADS,   /* text: a program refuses or misreads it, by effect */
 };
 
 struct dti_check_failure {
@@ -97,12 +112,17 @@ struct dti_check_failure {
     enum dti_stats_hub hub;
     double figure;
     const struct dti_lint_finding *finding; /* the finding in the report's lint */
+    const char *text, *source;              /* in the report's texts; source may be NULL */
+    enum dti_lint_outcome effect;           /* DTI_CHECK_LOADER */
 };
 
 /* The result of one assertion on one file. */
 struct dti_check_tally {
     size_t tensors;              /* tensors that were checked */
     size_t failures, unreadable; /* unreadable: failures that are only due to unreadable data */
+    bool figured;
+    double figure;     /* if figured: DTI_CHECK_MAX_BITS, bits a weight */
+    const char *since; /* DTI_CHECK_LOADER: from which release on it is known to load; or NULL */
 };
 
 /* The outcome of an assertion or of a file. */
@@ -118,10 +138,12 @@ struct dti_check_report {
     struct dti_container *container; /* NULL for an invalid file */
     char problem[DTI_ERROR_TEXT];    /* of an invalid file: the reader's message */
     struct dti_digest *digests;      /* digests of its files, or NULL */
-    struct dti_lint *lint;           /* or NULL */
+    struct dti_lint *lint;           /* or NULL; for DTI_CHECK_LOADER, too */
+    bool linted;                     /* DTI_CHECK_QUANTIZED is asserted */
     struct dti_pickle_scan pickles;  /* or zeros */
     bool scanned;                    /* pickles is filled */
     struct dti_check_tally tally[DTI_CHECK_ASSERTIONS];
+    struct dti_pool texts;
     struct dti_check_failure *failures; /* ordered by assertion, then by tensor */
     size_t failure_count, failure_capacity, unreadable_count;
     /* why there is no answer, if the error is DTI_USAGE */
@@ -149,6 +171,18 @@ enum dti_status dti_check_add_invalid_notes(struct dti_check_report *report, siz
  * as dti_pickle_scan() does. */
 enum dti_status dti_check_pickles(struct dti_check_report *report, size_t at,
                                   struct dti_error *reterr);
+
+/* check_bits.c, check_loader.c: the assertion number `at` on the listed tensors. Fail with
+ * DTI_NO_MEMORY, and for sums beyond 64 bits with DTI_BAD_INPUT. */
+enum dti_status dti_check_bits(struct dti_check_report *report, size_t at, const size_t *tensors,
+                               size_t count, struct dti_error *reterr);
+enum dti_status dti_check_loader(struct dti_check_report *report, size_t at, const size_t *tensors,
+                                 size_t count, struct dti_error *reterr);
+/* Adds a failure with a text, which is copied. */
+enum dti_status dti_check_fail_text(struct dti_check_report *report,
+                                    const struct dti_check_failure *failure,
+                                    struct dti_error *reterr, const char *format, ...)
+    DTI_PRINTF(4, 5);
 
 enum dti_check_outcome dti_check_outcome(size_t failures, size_t unreadable);
 

@@ -28,6 +28,14 @@ static size_t lint_assertion(const struct dti_check_request *request)
     return at;
 }
 
+static bool names_loader(const struct dti_check_request *request)
+{
+    bool any = false;
+    for (size_t i = 0; i < request->assertion_count; i++)
+        any = any || request->assertions[i].kind == DTI_CHECK_LOADER;
+    return any;
+}
+
 /* Adds failures for blocks whose definition is unknown; the lint has those of layouts. */
 static enum dti_status add_unreadable(struct dti_check_report *report, size_t at,
                                       struct dti_error *reterr)
@@ -55,11 +63,12 @@ static enum dti_status check_lint_begin(struct dti_check_report *report, struct 
     const struct dti_check_request *const request = report->request;
     const size_t at = lint_assertion(request);
     struct dti_reading reading = request->reading;
-    if (at == request->assertion_count || !report->container->stored)
+    report->linted = at < request->assertion_count;
+    if (!(report->linted || names_loader(request)) || !report->container->stored)
         return DTI_OK;
     enum dti_status status =
         dti_lint_new(&report->lint, report->container, request->only, request->own, reterr);
-    if (status != DTI_OK)
+    if (status != DTI_OK || !report->linted)
         return status;
     report->tally[at].tensors = dti_lint_tensors(report->lint);
     status = add_unreadable(report, at, reterr);
@@ -89,7 +98,7 @@ static enum dti_status check_lint_end(struct dti_check_report *report, struct dt
                                         .index = UINT64_MAX};
     enum dti_status status = DTI_OK;
     size_t tensor, count;
-    if (!report->lint)
+    if (!report->lint || !report->linted)
         return DTI_OK;
     reading.as_count = 0;
     while (status == DTI_OK && dti_lint_probe(report->lint, &tensor)) {
@@ -142,6 +151,8 @@ static bool is_settled(const struct dti_check_assertion *assertion, const struct
     case DTI_CHECK_PICKLE:
     case DTI_CHECK_DTYPE:
     case DTI_CHECK_SHAPE:
+    case DTI_CHECK_MAX_BITS:
+    case DTI_CHECK_LOADER:
     case DTI_CHECK_QUANTIZED:
     case DTI_CHECK_MAX_ABS:
         break;
@@ -266,6 +277,8 @@ static bool holds(const struct dti_check_assertion *assertion,
     case DTI_CHECK_PICKLE:
     case DTI_CHECK_DTYPE:
     case DTI_CHECK_SHAPE:
+    case DTI_CHECK_MAX_BITS:
+    case DTI_CHECK_LOADER:
     case DTI_CHECK_QUANTIZED:
         break;
     }
@@ -380,6 +393,7 @@ void dti_check_report_free(struct dti_check_report *report)
 {
     dti_free(report->digests);
     dti_free(report->failures);
+    dti_pool_free(&report->texts);
     dti_pickle_scan_free(&report->pickles);
     dti_lint_free(report->lint);
     dti_logical_close(report->container);
@@ -431,9 +445,16 @@ static int by_assertion(const void *a, const void *b)
     const struct dti_check_failure *const left = a, *const right = b;
     if (left->assertion != right->assertion)
         return left->assertion < right->assertion ? -1 : 1;
+    const int order = (left->index > right->index) - (left->index < right->index);
+    if (left->fault >= DTI_CHECK_UNCLEAR && right->fault >= DTI_CHECK_UNCLEAR) {
+        if (left->fault != right->fault) /* what is known first */
+            return left->fault > right->fault ? -1 : 1;
+        if (order != 0)
+            return order;
+    }
     if (left->tensor != right->tensor)
         return left->tensor < right->tensor ? -1 : 1;
-    return (left->index > right->index) - (left->index < right->index);
+    return order;
 }
 
 /* Verifies the checksums stored in the file. */
@@ -487,12 +508,20 @@ static enum dti_status check_all(struct dti_check_report *report, const size_t *
         values = values || kind >= DTI_CHECK_QUANTIZED;
         if (status == DTI_OK && (kind == DTI_CHECK_DTYPE || kind == DTI_CHECK_SHAPE))
             status = dti_check_names(report, i, tensors, count, reterr);
+        if (status == DTI_OK && kind == DTI_CHECK_MAX_BITS)
+            status = dti_check_bits(report, i, tensors, count, reterr);
     }
     if (status == DTI_OK)
         status = check_lint_begin(report, reterr);
     if (status == DTI_OK && values)
         status = check_values(report, tensors, count, reterr);
-    return status == DTI_OK ? check_lint_end(report, reterr) : status;
+    if (status == DTI_OK)
+        status = check_lint_end(report, reterr);
+    for (size_t i = 0; i < request->assertion_count && status == DTI_OK; i++) {
+        if (request->assertions[i].kind == DTI_CHECK_LOADER)
+            status = dti_check_loader(report, i, tensors, count, reterr);
+    }
+    return status;
 }
 
 static enum dti_status check_file(struct dti_check_report *report, struct dti_error *reterr)

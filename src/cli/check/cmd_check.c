@@ -97,6 +97,7 @@ static void put_held(struct dti_table *table, const struct dti_check_report *rep
         pickles_cell(table, &report->pickles);
         return;
     }
+    char figure[DTI_TEXT_SIZE];
     const bool digest = kind == DTI_CHECK_DIGEST;
     const size_t held = digest ? dti_digest_count(container) : report->tally[at].tensors;
     dti_text_cell(table, "");
@@ -105,6 +106,11 @@ static void put_held(struct dti_table *table, const struct dti_check_report *rep
     if (kind == DTI_CHECK_VALID && container->file_count > 1)
         dti_table_more(table, "%zu files, ", container->file_count);
     dti_table_more(table, "%zu %s%s", held, digest ? "file" : "tensor", held == 1 ? "" : "s");
+    if (report->tally[at].figured)
+        dti_table_more(table, ", %s bits a weight",
+                       dti_figure_words(figure, report->tally[at].figure, 7));
+    if (report->tally[at].since)
+        dti_table_more(table, ", known of %s and newer", report->tally[at].since);
 }
 
 /* "model.norm.weight: max 70144 at [12]" */
@@ -127,11 +133,15 @@ static void put_failure(struct dti_table *table, const struct dti_check_report *
         dti_table_more(table, "   (and %zu more; -v lists them)", more);
 }
 
-/* Failures that share a line: those of one assertion, for lint those of one rule. */
-static size_t count_alike(const struct dti_check_failure *failure, size_t most)
+/* Failures that share a line: those of one assertion, for lint those of one rule; of what a loader
+ * does with a layout each has its own. */
+static size_t count_alike(const struct dti_check_report *report,
+                          const struct dti_check_failure *failure, size_t most)
 {
     size_t count = 1;
-    while (count < most && failure->fault != DTI_CHECK_OTHER_WEIGHTS &&
+    const bool loader = report->request->assertions[failure->assertion].kind == DTI_CHECK_LOADER &&
+                        failure->fault >= DTI_CHECK_UNCLEAR && !failure->finding;
+    while (count < most && !loader && failure->fault != DTI_CHECK_OTHER_WEIGHTS &&
            (failure->fault != DTI_CHECK_GLOBAL || failure[count].fault == DTI_CHECK_GLOBAL) &&
            !failure->finding == !failure[count].finding &&
            (!failure->finding || failure[count].finding->rule == failure->finding->rule))
@@ -149,7 +159,7 @@ static void put_assertions(struct dti_table *table, const struct dti_check_repor
         if (failures == 0)
             put_held(table, report, at);
         for (size_t i = 0; i < failures; i++) {
-            const size_t alike = count_alike(failure + i, failures - i);
+            const size_t alike = count_alike(report, failure + i, failures - i);
             for (int empty = 0; i > 0 && empty < 2; empty++)
                 dti_text_cell(table, "");
             put_failure(table, report, failure + i, verbose ? 0 : alike - 1);
@@ -204,7 +214,7 @@ static void put_notes(const struct dti_command_context *cx, const struct dti_che
     if (container)
         (void)dti_logical_notes(container, &logical);
     const size_t stored = container ? container->note_count - logical : 0;
-    const size_t end = report->lint ? stored : stored + logical;
+    const size_t end = report->linted ? stored : stored + logical;
     const struct dti_note *const hub = container ? dti_container_hub_note(container) : NULL;
     if (hub && !asked)
         dti_line_print(&line, DTI_STYLE_WARN, "note: %s\n", hub->text);
@@ -223,7 +233,8 @@ static void put_notes(const struct dti_command_context *cx, const struct dti_che
  * --reconcile' gives each its largest"; if none differ, with -v alone. */
 static void put_fused(const struct dti_command_context *cx, const struct dti_check_report *report)
 {
-    const struct dti_fused_tally *const tally = report->lint ? dti_lint_tally(report->lint) : NULL;
+    const struct dti_fused_tally *const tally =
+        report->linted && report->lint ? dti_lint_tally(report->lint) : NULL;
     struct dti_line line = dti_command_context_line(cx);
     char text[DTI_TEXT_SIZE];
     if (!tally || tally->matrices == 0 || (tally->differing == 0 && !cx->verbose))

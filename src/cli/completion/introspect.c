@@ -9,6 +9,8 @@
 #include "cli/shell/command.h"
 #include "cli/shell/environment.h"
 #include "files/lint/lint.h"
+#include "files/loaders/loaders.h"
+#include "files/stored/layouts.h"
 
 static const char *option_kind(enum dti_option_kind kind)
 {
@@ -79,6 +81,14 @@ static void put_schemas(struct dti_json *json, const void *unused)
     dti_json_string(json, NULL, "dtinfo.version/1");
 }
 
+/* Layouts of quantized tensors that are read. */
+static void put_layouts(struct dti_json *json, const void *unused)
+{
+    (void)unused;
+    for (size_t i = 0; dti_layout_name(i); i++)
+        dti_json_string(json, NULL, dti_layout_name(i));
+}
+
 struct instruction_set {
     const char *name, *note, *source;
 };
@@ -97,8 +107,18 @@ static const struct conversion conversions[] = {
 #undef CONVERSION
 };
 
+static void put_loader_rules(struct dti_json *json, const void *unused);
+
 #define DTI_ROWS "cli/completion/introspect.def"
 #include "answers/rows.h"
+
+static void put_loader_rules(struct dti_json *json, const void *unused)
+{
+    struct dti_loader_rule rule;
+    (void)unused;
+    for (size_t i = 0; dti_loader_rule(i, &rule); i++)
+        dti_put_introspect_loader_rule(json, NULL, &rule);
+}
 
 static enum dti_status run_introspect(const void *args, char **operands, int operand_count,
                                       struct dti_command_context *cx, struct dti_error *reterr)

@@ -324,6 +324,35 @@ static enum dti_status compare_second(char *path, size_t folder, struct dti_quan
     return status;
 }
 
+/* The path of the folder of the first file, with room for a name behind it; NULL: out of memory. */
+static char *folder_of(const struct dti_container *container, size_t *ret_length)
+{
+    const char *const first = container->files[0].path;
+    const char *const slash = strrchr(first, '/');
+    const size_t length = slash ? (size_t)(slash - first) + 1 : 0;
+    char *const path = dti_malloc(length + DTI_CONFIG_NAME);
+    if (path)
+        memcpy(path, first, length);
+    *ret_length = length;
+    return path;
+}
+
+enum dti_status dti_quant_config_is_missing(const struct dti_container *container, bool *ret,
+                                            struct dti_error *reterr)
+{
+    *ret = false;
+    if (container->file_count == 0 || container->alone)
+        return DTI_OK;
+    size_t folder;
+    char *const path = folder_of(container, &folder);
+    if (!path)
+        return dti_no_memory(reterr);
+    memcpy(path + folder, main_file, sizeof main_file);
+    *ret = !may_be_there(path);
+    dti_free(path);
+    return DTI_OK;
+}
+
 enum dti_status dti_quant_config_read(const struct dti_container *container,
                                       struct dti_quant_config *ret, struct dti_error *reterr)
 {
@@ -331,13 +360,10 @@ enum dti_status dti_quant_config_read(const struct dti_container *container,
     *ret = (struct dti_quant_config){.file = NULL};
     if (container->file_count == 0 || container->alone)
         return DTI_OK;
-    const char *const first = container->files[0].path;
-    const char *const slash = strrchr(first, '/');
-    const size_t folder = slash ? (size_t)(slash - first) + 1 : 0;
-    char *const path = dti_malloc(folder + DTI_CONFIG_NAME);
+    size_t folder;
+    char *const path = folder_of(container, &folder);
     if (!path)
         return dti_no_memory(reterr);
-    memcpy(path, first, folder);
     struct dti_config_model model = {.dtype = ""}; /* from config.json */
     struct config_file file;
     for (size_t i = 0; status == DTI_OK && !ret->file && file_at(i, &file); i++) {

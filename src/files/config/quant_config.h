@@ -98,6 +98,11 @@ enum dti_status dti_quant_config_parse(const char *label, const char *file, cons
 enum dti_status dti_quant_config_read(const struct dti_container *container,
                                       struct dti_quant_config *ret, struct dti_error *reterr);
 
+/* Whether the folder has no config.json; false for a container that is alone. Fails with
+ * DTI_NO_MEMORY. */
+enum dti_status dti_quant_config_is_missing(const struct dti_container *container, bool *ret,
+                                            struct dti_error *reterr);
+
 /* Sets `conflict` if the algorithms or the group sizes differ. */
 void dti_quant_config_compare(struct dti_quant_config *config,
                               const struct dti_quant_config *other);

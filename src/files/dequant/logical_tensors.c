@@ -68,6 +68,17 @@ const char *dti_logical_refusal(const struct dti_container *container,
     return refusal ? refusal->text : NULL;
 }
 
+const char *dti_logical_ambiguity(const struct dti_container *container,
+                              const struct dti_tensor *tensor)
+{
+    if (!container->stored || tensor->quantized || tensor->coded_weights)
+        return NULL;
+    const struct dti_file_dequant *const dequant = container->own;
+    const struct dti_dequant_refusal *const refusal =
+        dequant->refused[dequant->entries[tensor - container->tensors].tensor];
+    return refusal ? refusal->text : NULL;
+}
+
 enum dti_status dti_logical_refuse_named(const struct dti_container *container, const char *name,
                                          size_t length, struct dti_error *reterr)
 {

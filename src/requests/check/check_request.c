@@ -12,21 +12,6 @@
 #include "util/text/ascii.h"
 #include "util/text/glob.h"
 
-static enum dti_status add_check(struct check_job *job, enum dti_check_kind kind,
-                                 const char *argument, struct dti_check_assertion **ret,
-                                 struct dti_error *reterr)
-{
-    struct dti_check_request *const request = &job->request;
-    if (request->assertion_count == DTI_CHECK_ASSERTIONS)
-        return dti_fail(reterr, DTI_USAGE, "more than %d assertions; use two commands",
-                        (int)DTI_CHECK_ASSERTIONS);
-    *ret = &request->assertions[request->assertion_count++];
-    memset(*ret, 0, sizeof **ret);
-    (*ret)->kind = kind;
-    (*ret)->argument = argument;
-    return DTI_OK;
-}
-
 /* "--max-abs takes a number; got 'x'" */
 static enum dti_status refuse(const char *takes, const char *piece, size_t length,
                               struct dti_error *reterr)
@@ -58,7 +43,7 @@ static enum dti_status add_plain(struct check_job *job, enum dti_check_kind kind
                                  struct dti_error *reterr)
 {
     struct dti_check_assertion *assertion;
-    return add_check(job, kind, text, &assertion, reterr);
+    return dti_check_add(job, kind, text, &assertion, reterr);
 }
 
 static enum dti_status add_fits(struct check_job *job, enum dti_check_kind kind, const char *text,
@@ -70,7 +55,7 @@ static enum dti_status add_fits(struct check_job *job, enum dti_check_kind kind,
         struct dti_format format;
         enum dti_status status = look_up(job, name, strcspn(name, ","), &format, reterr);
         if (status == DTI_OK)
-            status = add_check(job, kind, NULL, &assertion, reterr);
+            status = dti_check_add(job, kind, NULL, &assertion, reterr);
         if (status != DTI_OK)
             return status;
         assertion->format = *dti_real_format(&format);
@@ -90,7 +75,7 @@ static enum dti_status add_max_abs(struct check_job *job, enum dti_check_kind ki
     if (status != DTI_OK || limit.kind == DTI_CLASS_NAN ||
         (limit.negative && limit.kind != DTI_CLASS_ZERO))
         return refuse("--max-abs takes a nonnegative number", text, strlen(text), reterr);
-    status = add_check(job, kind, text, &assertion, reterr);
+    status = dti_check_add(job, kind, text, &assertion, reterr);
     if (status == DTI_OK)
         assertion->limit = limit;
     return status;
@@ -141,7 +126,7 @@ static enum dti_status add_items(struct check_job *job, enum dti_check_kind kind
     const bool dtype = kind == DTI_CHECK_DTYPE;
     struct dti_check_assertion *assertion = NULL;
     size_t most = 1;
-    enum dti_status status = add_check(job, kind, text, &assertion, reterr);
+    enum dti_status status = dti_check_add(job, kind, text, &assertion, reterr);
     if (status != DTI_OK)
         return status;
     for (const char *at = text; *at != '\0'; at++)
@@ -261,7 +246,7 @@ static enum dti_status add_losses(struct check_job *job, struct dti_error *reter
             return status;
         for (size_t as = 0; as < reading->as_count; as++) {
             struct dti_check_assertion *assertion = NULL;
-            status = add_check(job, bounds[i].kind, bounds[i].text, &assertion, reterr);
+            status = dti_check_add(job, bounds[i].kind, bounds[i].text, &assertion, reterr);
             if (status != DTI_OK)
                 return status;
             assertion->format = reading->as[as];
@@ -275,11 +260,31 @@ static enum dti_status add_losses(struct check_job *job, struct dti_error *reter
     return DTI_OK;
 }
 
+/* Options that do not go together. */
+static enum dti_status refuse_options(const struct check_args *args, struct dti_error *reterr)
+{
+    if (args->ints && !args->fits && !args->as)
+        return dti_fail(reterr, DTI_USAGE,
+                        "--ints is for --fits and --as; give one of them, or leave it out");
+    if (args->fused && !args->quantized)
+        return dti_fail(reterr, DTI_USAGE, "--fused is for --quantized; give it, or leave it out");
+    if ((args->quantized || args->loader || args->max_bits) && (args->file.raw || args->file.from))
+        return dti_fail(reterr, DTI_USAGE,
+                        "--%s looks at quantized tensors, and %s at what is stored; leave one "
+                        "of them out",
+                        args->quantized ? "quantized"
+                        : args->loader  ? "loader"
+                                        : "max-bits-per-weight",
+                        args->file.raw ? "--raw" : "--from");
+    return DTI_OK;
+}
+
 enum dti_status dti_check_init(struct check_job *ret, const struct check_args *args,
                                const struct dti_asker *asker, struct dti_error *reterr)
 {
     const bool others = args->no_nan || args->no_inf || args->fits || args->dtype ||
-                        args->max_abs || args->shape || args->digest || args->as || args->pickle;
+                        args->max_abs || args->shape || args->digest || args->as || args->pickle ||
+                        args->max_bits || args->loader;
     /* in the order of their kinds */
     const struct {
         enum dti_check_kind kind;
@@ -293,6 +298,8 @@ enum dti_status dti_check_init(struct check_job *ret, const struct check_args *a
         {DTI_CHECK_PICKLE, args->pickle, NULL, add_plain},
         {DTI_CHECK_DTYPE, args->dtype, args->dtype, add_items},
         {DTI_CHECK_SHAPE, args->shape, args->shape, add_items},
+        {DTI_CHECK_MAX_BITS, args->max_bits, args->max_bits, dti_check_add_bits},
+        {DTI_CHECK_LOADER, args->loader, args->loader, dti_check_add_loaders},
         {DTI_CHECK_QUANTIZED, args->quantized, NULL, add_plain},
         {DTI_CHECK_NO_NAN, args->no_nan, NULL, add_plain},
         {DTI_CHECK_NO_INF, args->no_inf, NULL, add_plain},
@@ -302,30 +309,22 @@ enum dti_status dti_check_init(struct check_job *ret, const struct check_args *a
     memset(ret, 0, sizeof *ret);
     ret->args = args;
     ret->asker = asker;
-    if (args->ints && !args->fits && !args->as)
-        return dti_fail(reterr, DTI_USAGE,
-                        "--ints is for --fits and --as; give one of them, or leave it out");
-    if (args->fused && !args->quantized)
-        return dti_fail(reterr, DTI_USAGE, "--fused is for --quantized; give it, or leave it out");
-    if (args->quantized && (args->file.raw || args->file.from))
-        return dti_fail(
-            reterr, DTI_USAGE,
-            "--quantized looks at quantized tensors, and %s at what is stored; leave one "
-            "of them out",
-            args->file.raw ? "--raw" : "--from");
+    enum dti_status status = refuse_options(args, reterr);
+    if (status != DTI_OK)
+        return status;
     ret->request.container = &ret->source.logical;
     ret->request.words = asker->words;
     ret->request.only = args->only;
     ret->request.ints = args->ints;
     if (args->fused)
         ret->request.own = &ret->own;
-    enum dti_status status =
-        args->fused ? dti_fused_own_read(&ret->own, args->fused, reterr) : DTI_OK;
+    if (args->fused)
+        status = dti_fused_own_read(&ret->own, args->fused, reterr);
     if (status == DTI_OK)
         status = dti_file_reading_init(&ret->request.reading, &args->file, asker, reterr);
     if (status == DTI_OK)
         status = dti_file_source_init(&ret->source, &args->file, asker, reterr);
-    ret->source.logical.lint = args->quantized;
+    ret->source.logical.lint = args->quantized || args->loader;
     for (size_t i = 0; i < ret->source.note_count; i++)
         ret->notes[ret->note_count++] = ret->source.notes[i];
     for (size_t i = 0; i < sizeof asked / sizeof *asked && status == DTI_OK; i++) {
@@ -344,6 +343,7 @@ void dti_check_free(struct check_job *job)
     for (size_t i = 0; i < job->request.assertion_count; i++)
         dti_free(job->request.assertions[i].items);
     dti_digest_list_free(&job->request.list);
+    dti_free(job->loaders);
 }
 
 const struct dti_option dti_check_options[] = {
@@ -360,6 +360,10 @@ const struct dti_option dti_check_options[] = {
               .matters = true),
     OPT_TEXT(0, "shape", struct check_args, shape, "GLOB:N,...[;...]",
              "the shape of tensors whose names match; '*' is any N", .matters = true),
+    OPT_TEXT(0, "max-bits-per-weight", struct check_args, max_bits, "X",
+             "stored bits of all float tensors, scales included, divided by their numbers"),
+    OPT_LIST(0, "loader", struct check_args, loader, "NAME[=RELEASE],...", dti_check_loaders,
+             "these programs load the model and read the same numbers"),
     OPT_FLAG(0, "quantized", struct check_args, quantized,
              "valid, and quantized tensors, their parts and config.json fit each other",
              .matters = true),

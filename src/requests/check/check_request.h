@@ -13,6 +13,7 @@ struct check_args {
     bool valid, pickle, quantized, no_nan, no_inf, ints;
     const char *digest, *fits, *dtype, *max_abs, *shape, *only;
     const char *as, *max_to_zero, *max_error, *min_sqnr, *fused;
+    const char *max_bits, *loader;
 };
 
 extern const struct dti_option dti_check_options[];
@@ -27,6 +28,7 @@ struct check_job {
     struct dti_check_request request;
     struct dti_fused_own own;
     struct dti_cast_list as;
+    char *loaders; /* the text of --loader, with NULs between the names; or NULL */
     const char *notes[DTI_CHECK_NOTES]; /* on spellings of dtypes */
     size_t note_count;
 };
@@ -34,6 +36,16 @@ struct check_job {
 enum dti_status dti_check_init(struct check_job *ret, const struct check_args *args,
                                const struct dti_asker *asker, struct dti_error *reterr);
 void dti_check_free(struct check_job *job);
+
+/* Parts of dti_check_init(). check_loaders.c: adds an assertion, zeroed, in *ret; fails with
+ * DTI_USAGE if there are too many; and the options of two kinds. */
+enum dti_status dti_check_add(struct check_job *job, enum dti_check_kind kind, const char *argument,
+                              struct dti_check_assertion **ret, struct dti_error *reterr);
+enum dti_status dti_check_add_bits(struct check_job *job, enum dti_check_kind kind,
+                                   const char *text, struct dti_error *reterr);
+enum dti_status dti_check_add_loaders(struct check_job *job, enum dti_check_kind kind,
+                                      const char *text, struct dti_error *reterr);
+extern const struct dti_choice dti_check_loaders[]; /* for completion */
 
 /* One run over all files. */
 struct check_files {

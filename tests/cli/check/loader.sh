@@ -1,0 +1,46 @@
+# What programs do with models: one folder a layout, with its config.json.
+make() {
+    PYTHONPATH="$MAKERS" python3 - "$@" <<'EOF'
+import json, os, sys
+from tensor_files import write_file
+case, tensors, method = sys.argv[1], {"norm.weight": ("BF16", (32,), bytes(64))}, {}
+def part(name, dtype, shape, fill=b"\x3c"):
+    count = 1
+    for side in shape:
+        count *= side
+    size = {"F32": 4, "I32": 4, "BF16": 2, "F16": 2}.get(dtype, 1)
+    tensors[name] = (dtype, shape, (fill * (count * size))[:count * size])
+os.makedirs(case, exist_ok=True)
+if case == "plain":
+    part("a.weight", "BF16", (32, 32))
+if case == "wide":
+    part("a.weight", "F8_E8M0", (32, 32))
+if case == "fp8":
+    method = {"quantization_config": {"quant_method": "modelopt", "quant_algo": "FP8", "ignore": []}}
+    for name in "ab":
+        part(name + ".weight", "F8_E4M3", (32, 32))
+        part(name + ".weight_scale", "F32", ())
+if case == "int8":
+    method = {"quantization_config": {"quant_method": "modelopt", "quant_algo": "INT8_SQ", "ignore": []}}
+    part("a.weight", "I8", (32, 32))
+    part("a.weight_scale", "F32", ())
+if case == "exl3":
+    method = {"quantization_config": {"quant_method": "exl3", "bits": 4}}
+    part("a.trellis", "I32", (2, 2, 32))
+    part("a.suh", "F16", (32,))
+    part("a.svh", "F16", (32,))
+with open(case + "/config.json", "w") as file:
+    json.dump({"model_type": "llama", **method}, file)
+write_file(case + "/model.safetensors", tensors)
+EOF
+}
+for case in plain wide fp8 int8 exl3; do
+    make $case
+    dtinfo check $case/model.safetensors --loader vllm,transformers,llama.cpp,comfyui,mlx; echo "exit $?"
+done
+rm fp8/config.json
+dtinfo check fp8/model.safetensors --loader vllm,transformers; echo "exit $?"
+# releases
+dtinfo cast plain/model.safetensors fp16 -o m.gguf -q --set general.architecture=flux
+dtinfo check m.gguf --loader llama.cpp,transformers,vllm; echo "exit $?"
+dtinfo check m.gguf --loader llama.cpp=b1169,llama.cpp=1170,vllm=0.5.4,vllm=0.12,vllm=0.24; echo "exit $?"
