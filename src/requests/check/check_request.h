@@ -13,8 +13,20 @@ struct check_args {
     bool valid, pickle, quantized, no_nan, no_inf, ints;
     const char *digest, *fits, *dtype, *max_abs, *shape, *only;
     const char *as, *max_to_zero, *max_error, *min_sqnr, *fused;
+    /* of the run, not of a rule */
+    const char *policy, *baseline;
+    int format; /* enum dti_check_form */
+    bool format_given;
 };
 
+enum dti_check_form {
+    DTI_CHECK_FORM_TEXT,
+    DTI_CHECK_FORM_JSON,
+    DTI_CHECK_FORM_JUNIT,
+    DTI_CHECK_FORM_SARIF,
+    DTI_CHECK_FORM_GITHUB,
+};
+extern const struct dti_choice dti_check_forms[];
 extern const struct dti_option dti_check_options[];
 
 enum { DTI_CHECK_NOTES = DTI_CHECK_ASSERTIONS + 2 + DTI_CAST_LIST };
@@ -34,23 +46,5 @@ struct check_job {
 enum dti_status dti_check_init(struct check_job *ret, const struct check_args *args,
                                const struct dti_asker *asker, struct dti_error *reterr);
 void dti_check_free(struct check_job *job);
-
-/* One run over all files. */
-struct check_files {
-    struct check_job job;
-    const char *const *paths;
-    int count, next, end;           /* files before end go into one document */
-    struct dti_check_report report; /* report on the last file */
-    bool failed, unreadable;
-    enum dti_status status;
-    struct dti_error error;
-};
-
-/* The report on the next file, NULL after the last one or an error. A `next` of an answer. */
-const struct dti_check_report *dti_check_next(void *context);
-/* For dti_document_check(). */
-struct dti_check_answer dti_check_answer_of(struct check_files *files);
-/* DTI_OK, DTI_ANSWER_NO, or with a text DTI_BAD_INPUT: something is unreadable. */
-enum dti_status dti_check_verdict(const struct check_files *files, struct dti_error *reterr);
 
 #endif
