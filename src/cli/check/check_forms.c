@@ -22,7 +22,7 @@ void dti_check_put_label(struct dti_buffer *text, const struct check_result *res
     if (of->kind > DTI_CHECK_FITS)
         dti_buffer_print(text, " as %s", of->format.name);
     if (result->report->request->policy_rule > 0)
-        dti_buffer_print(text, " (rule %zu)", result->report->request->policy_rule);
+        dti_buffer_print(text, ", rule %zu", result->report->request->policy_rule);
 }
 
 void dti_check_put_sentence(struct dti_buffer *text, const struct dti_check_report *report,

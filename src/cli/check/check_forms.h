@@ -39,7 +39,7 @@ extern const struct check_form_row dti_check_junit, dti_check_sarif, dti_check_g
 enum dti_status dti_check_forms_write(struct check_files *files, struct dti_command_context *cx,
                                       struct dti_error *reterr);
 
-/* "max-error 1 as bf16", "no-nan (rule 2)"; "model.norm.weight: max 70144 at [12]". Names may have
+/* "max-error 1 as bf16", "no-nan, rule 2"; "model.norm.weight: max 70144 at [12]". Names may have
  * any bytes. */
 void dti_check_put_label(struct dti_buffer *text, const struct check_result *result);
 void dti_check_put_sentence(struct dti_buffer *text, const struct dti_check_report *report,

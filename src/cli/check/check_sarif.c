@@ -172,9 +172,10 @@ static void put_failure(struct check_form *form, const struct check_result *resu
                     failure->finding ? lint_id(id, failure->finding->rule)
                                      : dti_check_name(result->of->kind));
     dti_json_string(json, "level", "error");
-    dti_check_put_label(&text, result);
-    dti_buffer_puts(&text, ": ");
     dti_check_put_sentence(&text, result->report, failure);
+    dti_buffer_puts(&text, " (");
+    dti_check_put_label(&text, result);
+    dti_buffer_puts(&text, ")");
     dti_escape(&safe, text.data, text.length);
     if (text.failed || safe.failed)
         dti_json_out_of_memory(json);

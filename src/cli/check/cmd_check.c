@@ -254,7 +254,7 @@ static enum dti_status show(const struct dti_command_context *cx,
     if (named && !dti_line_safe(&line, DTI_STYLE_BOLD, report->path, strlen(report->path)))
         return dti_no_memory(reterr);
     if (named && report->request->policy_rule > 0)
-        dti_line_print(&line, DTI_STYLE_DIM, " (rule %zu)", report->request->policy_rule);
+        dti_line_print(&line, DTI_STYLE_DIM, ", rule %zu", report->request->policy_rule);
     if (named)
         dti_line_end(&line);
     struct dti_table *const table = dti_table_new(3);

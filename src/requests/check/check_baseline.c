@@ -47,11 +47,14 @@ static unsigned digit(char c)
     return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
 }
 
-/* The bytes of a text that are in hexadecimal, two lower case digits each. NULL if they are not. */
+/* The bytes of a text that are in hexadecimal, two lower case digits each. NULL if they are not, or
+ * memory ran out. */
 static const char *read_hex(struct dti_baseline *baseline, const char *text, size_t *ret_length)
 {
     const size_t length = strlen(text);
     char *const bytes = dti_pool_alloc(&baseline->pool, length / 2 + 1);
+    if (!bytes)
+        baseline->key.failed = true; /* add() looks at it */
     if (!bytes || strspn(text, "0123456789abcdef") != length)
         return NULL;
     *ret_length = length / 2;
