@@ -208,7 +208,7 @@ void dti_check_identify(struct dti_check_identity *ret, const struct dti_check_r
                         size_t assertion);
 void dti_check_identify_failure(struct dti_check_identity *ret,
                                 const struct dti_check_words *words);
-/* Replaces ret with the first fields, so that they can be told apart: sort and compare it as bytes.
+/* Replaces ret with the first fields, in a form that sorts and compares as bytes.
  * One of an assertion begins all those of its failures. */
 void dti_check_identity_bytes(struct dti_buffer *ret, const struct dti_check_identity *identity,
                               size_t fields);

@@ -38,7 +38,7 @@ static void put_attribute(struct dti_buffer *text, const char *name, const char 
 {
     dti_buffer_print(text, " %s=\"", name);
     put(text, bytes, length);
-    dti_buffer_puts(text, "\"");
+    dti_buffer_fill(text, '"', 1);
 }
 
 /* Puts the head before the cases of the file at hand, and ends the suite. */

@@ -11,8 +11,8 @@ pathlib.Path("long.pkl").write_bytes(pickle(long + b"\na"))
 pathlib.Path("longer.pkl").write_bytes(pickle(long + b"\nb"))
 P
 try() {
-    cp $1 m.pkl; dtinfo check m.pkl --pickle --json > known.json
-    cp $2 m.pkl; dtinfo check m.pkl --pickle --baseline known.json | grep -v opcodes; echo
+    cp "$1" m.pkl; dtinfo check m.pkl --pickle --json > known.json
+    cp "$2" m.pkl; dtinfo check m.pkl --pickle --baseline known.json | grep -v opcodes; echo
 }
 try one.pkl twice.pkl
 try one.pkl two.pkl

@@ -1,6 +1,6 @@
 # one line for each error: file, line, the nearest word
 python3 "$MAKERS/make_checkpoint.py" model --single
-try() { printf "$1" > p.json; dtinfo check --policy p.json model/model.safetensors 2>&1; echo "exit $?"; }
+try() { printf '%b' "$1" > p.json; dtinfo check --policy p.json model/model.safetensors 2>&1; echo "exit $?"; }
 try '{"rules": [\n  {"files": "*",\n   "no-nans": true}]}'
 try '{"rules": [{"files": "*", "threads": 2}]}'
 try '{"rule": []}'

@@ -50,7 +50,7 @@ def run(*words, code=None):
 
 def make_files():
     """Names with all that has to be escaped somewhere, one that is not UTF-8, and a damaged file."""
-    odd = "a&<b>\"'%,:;\x1b\r\n\t\x7f\ufffe\U0001f600\u202e]]>--é"
+    odd = "a&<b>\"'%,:;\x1b\r\n\t\x7f\ufffe\U0001f600\u202e]]>--\u00e9"
     names = [b"m.safetensors", odd.encode(), b"\xff\xfe<.safetensors", b"::error::x"]
     for i, name in enumerate(names):
         with open(name, "wb") as file:
