@@ -52,8 +52,8 @@ static void put_assertion(struct check_form *form, const struct check_result *re
         dti_check_put_sentence(&message, result->report, failure);
         put_command(form, failure->known ? "notice" : "error", result->report->path, &title,
                     message.data, message.length);
+        form->text.failed = form->text.failed || title.failed || message.failed;
     }
-    form->text.failed = form->text.failed || title.failed || message.failed;
     dti_buffer_free(&title);
     dti_buffer_free(&message);
 }

@@ -105,10 +105,10 @@ static void put_assertion(struct check_form *form, const struct check_result *re
         }
         put(held, words.data, words.length);
         dti_buffer_puts(held, "\n");
+        held->failed = held->failed || words.failed;
     }
     if (outcome != DTI_CHECK_OK)
         dti_buffer_print(held, "</%s></testcase>\n", elements[outcome]);
-    held->failed = held->failed || words.failed;
     dti_buffer_free(&words);
 }
 

@@ -28,6 +28,7 @@ struct dti_baseline {
     size_t count, capacity;
     size_t gone, at; /* how many of them are gone, before index `at` */
     struct dti_buffer key, words;
+    bool failed; /* memory ran out */
 };
 
 static int compare(const char *a, size_t a_length, const char *b, size_t b_length)
@@ -47,20 +48,17 @@ static unsigned digit(char c)
     return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
 }
 
-/* The bytes of a text that are in hexadecimal, two lower case digits each. NULL if they are not, or
- * memory ran out. */
-static const char *read_hex(struct dti_baseline *baseline, const char *text, size_t *ret_length)
+/* The bytes of a text that are in hexadecimal, two lower case digits each; null if they are not. */
+static struct dti_spelled read_hex(struct dti_baseline *baseline, const char *text)
 {
     const size_t length = strlen(text);
+    if (strspn(text, "0123456789abcdef") != length)
+        return dti_spelled(NULL);
     char *const bytes = dti_pool_alloc(&baseline->pool, length / 2 + 1);
-    if (!bytes)
-        baseline->key.failed = true; /* add() looks at it */
-    if (!bytes || strspn(text, "0123456789abcdef") != length)
-        return NULL;
-    *ret_length = length / 2;
-    for (size_t i = 0; i < *ret_length; i++)
+    baseline->failed = baseline->failed || !bytes;
+    for (size_t i = 0; bytes && i < length / 2; i++)
         bytes[i] = (char)(digit(text[2 * i]) << 4 | digit(text[2 * i + 1]));
-    return bytes;
+    return dti_spelled_if(bytes != NULL, bytes, length / 2);
 }
 
 /* Fills some fields of an identity from the members of an object. */
@@ -77,7 +75,7 @@ static void read_fields(struct dti_baseline *baseline, struct dti_check_identity
             hexadecimal ? dti_tree_text(dti_tree_member(object, hexadecimal)) : NULL;
         *field = dti_spelled(dti_tree_text(dti_tree_member(object, name)));
         if (text)
-            field->text = read_hex(baseline, text, &field->length);
+            *field = read_hex(baseline, text);
     }
 }
 
@@ -113,7 +111,7 @@ static enum dti_status add(struct dti_baseline *baseline, const struct dti_check
         known.key = dti_pool_text(&baseline->pool, baseline->key.data, baseline->key.length);
         known.words = dti_pool_text(&baseline->pool, baseline->words.data, baseline->words.length);
     }
-    if (!known.key || !known.words)
+    if (!known.key || !known.words || baseline->failed)
         return dti_no_memory(reterr);
     baseline->list[baseline->count++] = known;
     return DTI_OK;
@@ -241,6 +239,7 @@ static void look_for(struct dti_baseline *baseline, const struct dti_check_ident
 {
     const struct dti_buffer *const key = &baseline->key;
     dti_check_identity_bytes(&baseline->key, assertion, DTI_CHECK_OF_ASSERTION);
+    baseline->failed = baseline->failed || baseline->key.failed;
     for (size_t i = find(baseline); i < baseline->count; i++) {
         struct known *const known = &baseline->list[i];
         if (known->length < key->length || memcmp(known->key, key->data, key->length) != 0)
@@ -265,6 +264,7 @@ enum dti_status dti_baseline_mark(void *context, struct dti_check_report *report
         dti_check_identify(&identity, report, failure->assertion);
         dti_check_identify_failure(&identity, &words);
         dti_check_identity_bytes(&baseline->key, &identity, DTI_CHECK_FIELDS);
+        baseline->failed = baseline->failed || baseline->key.failed;
         const size_t at = find(baseline);
         struct known *const known = at < baseline->count ? &baseline->list[at] : NULL;
         failure->known =
@@ -273,7 +273,7 @@ enum dti_status dti_baseline_mark(void *context, struct dti_check_report *report
         if (failure->known)
             known->used++;
     }
-    return baseline->key.failed ? dti_no_memory(reterr) : DTI_OK;
+    return baseline->failed ? dti_no_memory(reterr) : DTI_OK;
 }
 
 const char *dti_baseline_gone(struct dti_baseline *baseline, size_t index)

@@ -75,7 +75,6 @@ enum dti_status dti_check_files_init(struct check_files *ret, const struct check
     ret->args = args;
     ret->paths = paths;
     ret->count = ret->end = count;
-    dti_buffer_init(&ret->warning);
     if (args->policy)
         status = dti_check_policy_read(&ret->policy, args, reterr);
     if (status == DTI_OK)
@@ -99,7 +98,6 @@ void dti_check_files_free(struct check_files *files)
     dti_free(files->jobs);
     dti_check_policy_free(&files->policy);
     dti_baseline_free(files->baseline);
-    dti_buffer_free(&files->warning);
 }
 
 /* A request that does not fit the file: the report has the reason. */
@@ -165,14 +163,8 @@ static const char *warning(void *context, size_t index, const char **ret_code)
             return job->notes[index];
         index -= job->note_count;
     }
-    const char *const gone = dti_check_gone(files, index);
-    if (!gone)
-        return NULL;
     *ret_code = "baseline_gone";
-    dti_buffer_clear(&files->warning);
-    dti_buffer_puts(&files->warning, "known, and found no more: ");
-    dti_buffer_puts(&files->warning, gone);
-    return files->warning.data;
+    return dti_check_gone(files, index);
 }
 
 struct dti_check_answer dti_check_answer_of(struct check_files *files)

@@ -21,7 +21,6 @@ struct check_files {
     bool failed, unreadable;
     enum dti_status status;
     struct dti_error error;
-    struct dti_buffer warning;
 };
 
 /* Reads the options, the policy and the baseline; every file must have a rule. Always free it. */

@@ -4,5 +4,5 @@ try 'x'
 try '{"schema":"dtinfo.inspect/1"}'
 try '{"schema":"dtinfo.check/1"}'
 try '{"schema":"dtinfo.check/1","files":[{"path":7,"assertions":[{"failures":[{}, 1]}, 2]}, null]}'
-try '{"schema":"dtinfo.check/1","files":[{"path":"a","path_hex":"zz"}]}'
+try '{"schema":"dtinfo.check/1","files":[{"path":"abcd","path_hex":"zz","assertions":[{"failures":[{}]}]}]}'
 dtinfo check model/model.safetensors --baseline none.json 2>&1; echo "exit $?"
