@@ -23,7 +23,7 @@ class Schemas:
 
     def __init__(self, folder):
         self.files = {path.name: json.loads(path.read_text(encoding="utf-8"))
-                      for path in folder.glob("*.json")}
+                      for path in folder.glob("*.json") if not path.name.startswith("check-")}
 
     def resolve(self, node, home):
         """Follows references. Returns the node, its common name if it is a shared one, and its file."""

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the JSON Schema of every document that the program prints into a folder.
+"""Writes the JSON Schema of every document that the program prints, and of policies, into a folder.
 
     make-schemas.py PROGRAM FOLDER
 """

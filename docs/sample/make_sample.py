@@ -74,10 +74,24 @@ def activations():
     return npy(8, HIDDEN, values)
 
 
+POLICY = """{
+  "$schema": "check-policy.schema.json",
+  "rules": [
+    // all checkpoints
+    { "files": "*.safetensors", "valid": true, "no-nan": true, "dtype": "fp32,bf16,int64:*_ids" },
+    // only their norms
+    { "files": "*.safetensors", "only": "*norm*", "as": "bf16", "max-to-zero": 0.01 },
+    { "files": "*.npy,*.npz", "max-abs": 1000 },
+  ],
+}
+"""
+
+
 def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent)
     (folder / "model.safetensors").write_bytes(safetensors(list(model())))
     (folder / "activations.npy").write_bytes(activations())
+    (folder / "policy.json").write_text(POLICY)
 
 
 if __name__ == "__main__":

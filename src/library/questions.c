@@ -5,7 +5,7 @@
 
 #include "library/settings.h"
 #include "library/text_document.h"
-#include "requests/check/check_request.h"
+#include "requests/check/check_files.h"
 #include "requests/compare/compare_request.h"
 #include "requests/explain/explain_request.h"
 #include "requests/inspect/inspect_request.h"
@@ -39,9 +39,8 @@ static enum dti_status ask_check(struct asking *asking, struct dti_error *reterr
     struct check_files *const files = dti_calloc(1, sizeof *files);
     if (!files)
         return dti_no_memory(reterr);
-    files->paths = asking->paths;
-    files->count = files->end = asking->count;
-    enum dti_status status = dti_check_init(&files->job, asking->args, asking->asker, reterr);
+    enum dti_status status = dti_check_files_init(files, asking->args, asking->paths, asking->count,
+                                                  asking->asker, reterr);
     if (status == DTI_OK) {
         const struct dti_check_answer answer = dti_check_answer_of(files);
         dti_document_check(asking->document.json, &answer);
@@ -56,8 +55,7 @@ static enum dti_status ask_check(struct asking *asking, struct dti_error *reterr
             verdict = dti_fail(&why, DTI_ANSWER_NO, "an assertion does not hold");
         status = give(asking, verdict, &why, reterr);
     }
-    dti_check_report_free(&files->report);
-    dti_check_free(&files->job);
+    dti_check_files_free(files);
     dti_free(files);
     return status;
 }

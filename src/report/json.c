@@ -253,6 +253,11 @@ void dti_json_null(struct dti_json *json, const char *key)
     put_plain(json, key, "null", 4);
 }
 
+void dti_json_bool(struct dti_json *json, const char *key, bool value)
+{
+    put_plain(json, key, value ? "true" : "false", value ? 4 : 5);
+}
+
 /* Writes the digits of value so that they end at `end`. Returns the first digit. */
 static char *put_digits(char *end, uint64_t value)
 {

@@ -50,6 +50,7 @@ void dti_json_array(struct dti_json *json, const char *key);
 void dti_json_end(struct dti_json *json);
 
 void dti_json_null(struct dti_json *json, const char *key);
+void dti_json_bool(struct dti_json *json, const char *key, bool value);
 void dti_json_uint(struct dti_json *json, const char *key, uint64_t value);
 void dti_json_int(struct dti_json *json, const char *key, int64_t value);
 /* A string with any content; NULL writes null. Invalid UTF-8 becomes U+FFFD. Returns false if

@@ -78,7 +78,7 @@ static bool build(struct builder *builder)
 {
     for (enum dti_json_token token;;) {
         if (!dti_json_next(&builder->reader, &token)) {
-            builder->problem = builder->reader.problem;
+            builder->problem = builder->reader.string.failed ? NULL : builder->reader.problem;
             return false;
         }
         if (token == DTI_JSON_END)

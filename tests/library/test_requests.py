@@ -47,6 +47,9 @@ ASKED = [
     ("check", ["files/arrays.npz"], {"fits": "fp16"}),
     ("check", ["files/weights.npy"], {"assume": "bf16", "max-abs": "100"}),
     ("check", ["broken.safetensors"], {}),
+    ("check", ["single/model.safetensors", "files/weights.npy"], {"policy": "policy.json", "no-inf": ""}),
+    ("check", ["raw.bin", "files/weights.npy"], {"policy": "policy.json"}),
+    ("check", ["single/model.safetensors"], {"dtype": "bf16", "baseline": "known.json"}),
     ("check", ["q/mxfp4.safetensors"], {"quantized": "", "no-nan": ""}),
     ("check", ["q/mxfp4.safetensors"], {"raw": "", "dtype": "fp32"}),
     ("check", ["q/nvfp4.safetensors"], {"quantized": "", "fused": "a,b"}),
@@ -414,6 +417,10 @@ def make_files(folder, program):
     (folder / "broken.safetensors").write_bytes(data[:-3])
     (folder / "trailing.safetensors").write_bytes(data + b"more")
     (folder / "pickles.bin").write_bytes(b"\x80\x02cos\nsystem\nq\x00X\x02\x00\x00\x00lsq\x01\x85q\x02Rq\x03.")
+    (folder / "policy.json").write_text('{"rules": [{"files": "single/*", "dtype": "fp32"}, {"files": "*.npy", "max-abs": 9}]}')
+    known = subprocess.run([program, "check", "single/model.safetensors", "--dtype", "bf16", "--only", NORM, "--json"], cwd=folder,
+                           stdout=subprocess.PIPE, check=False).stdout
+    (folder / "known.json").write_bytes(known)
     numbers = np.random.default_rng(5).standard_normal(512).astype(">f2")
     (folder / "raw.bin").write_bytes(numbers.tobytes())
     (folder / "q").mkdir()

@@ -101,6 +101,8 @@ QUESTIONS += [(words.split(), b"") for words in (
     "check model.safetensors.index.json --json --no-inf --shape *norm*:*",
     "check deflated.npz --no-nan --jsonl", "check model.gguf", "check gptq.safetensors --quantized -v",
     "check mlx --quantized --json --threads 2", "check mlx --loader vllm,transformers=4 --max-bits-per-weight 4 --json")]
+QUESTIONS += [("check model.safetensors weights.npy --policy policy.json --baseline known.json -v --format".split() + [form], b"")
+              for form in ("text", "junit", "sarif", "github")]
 QUESTIONS += [(words.split(), b"") for words in (
     "inspect torch.pt --json", "inspect torch_object.pt --lenient", "compare torch.pt torch_old.pt",
     "cast torch_old.pt bf16 -o out.safetensors --force --threads 2")]
@@ -126,6 +128,7 @@ CLOSELY = [(words.split(), b"", most) for words, most in (
     ("calc repeat(1,%s) fp16 --true-value never" % (2 ** 1700 + 1), 100),
     ("cast model.gguf bf16 -o new.gguf --force --set general.name=a --set general.name=b", 200),
     ("check weights.npy --digest sha256:%s" % ("0" * 64), 200),
+    ("check model.safetensors --policy policy.json --baseline known.json --format json", ALLOCATIONS),
     ("explain named.safetensors cut.safetensors", 60),
     ("inspect mlx/model.safetensors", ALLOCATIONS), ("check scheme --quantized --bits 8 -v", ALLOCATIONS),
     ("check scheme --quantized --bits 8 --only *k_proj*", ALLOCATIONS),
@@ -268,6 +271,12 @@ def write_closely():
     pathlib.Path("named.gguf").write_bytes(gguf([("general.architecture", "string", "llama")], [
         (name, "F32", shape, pack("F32", list_)) for name, shape, list_ in zip(("output_norm.weight", "output.weight"), shapes, numbers)]))
     pathlib.Path("one_name.txt").write_text(".* -> x\n")
+    pathlib.Path("policy.json").write_text('{"rules": [{"files": "*", "dtype": "fp32", "max-abs": 0, /* */ "only": "*"}]}')
+    known = json.loads(run("check model.safetensors --policy policy.json --json".split(), b"").stdout)
+    known["files"][0]["path_hex"] = b"model.safetensors".hex()
+    known["files"][0]["assertions"][0]["failures"] *= 40  # more than are found
+    del known["files"][0]["assertions"][1]["failures"][0]
+    pathlib.Path("known.json").write_text(json.dumps(known))
     run("cast named.safetensors bf16 --round zero -o cut.safetensors -q".split(), b"")
 
 

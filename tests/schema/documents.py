@@ -18,7 +18,7 @@ SHARED = {"number", "neighbour", "fields", "warning"}
 class Flat:
     def __init__(self, folder):
         self.files = {path.name: json.loads(path.read_text(encoding="utf-8"))
-                      for path in pathlib.Path(folder).glob("*.json")}
+                      for path in pathlib.Path(folder).glob("*.json") if not path.name.startswith("check-")}
         self.lines = {}
 
     def resolve(self, node, home):

@@ -8,7 +8,7 @@
 #include "util/json/json_read.h"
 
 /* Reads to the end. Returns NULL for valid JSON, else the problem. */
-static const char *judge(const char *text, size_t length, size_t *ret_at)
+static const char *judge_as(bool comments, const char *text, size_t length, size_t *ret_at)
 {
     /* exact size: a read past the end is caught */
     char *const exact = malloc(length > 0 ? length : 1);
@@ -18,6 +18,7 @@ static const char *judge(const char *text, size_t length, size_t *ret_at)
     struct dti_json_reader reader;
     enum dti_json_token token;
     dti_json_reader_init(&reader, exact, length);
+    reader.comments = comments;
     bool ok;
     do
         ok = dti_json_next(&reader, &token);
@@ -29,6 +30,11 @@ static const char *judge(const char *text, size_t length, size_t *ret_at)
     dti_json_reader_free(&reader);
     free(exact);
     return problem;
+}
+
+static const char *judge(const char *text, size_t length, size_t *ret_at)
+{
+    return judge_as(false, text, length, ret_at);
 }
 
 static void check_good(const char *text, size_t length)
@@ -290,6 +296,41 @@ static void tells_the_tokens_one_after_another(void)
     dti_json_reader_free(&reader);
 }
 
+static void comments_are_blanks_for_those_who_want_them(void)
+{
+    static const char *const good[] = {
+        "// a\n[1]",     "[1]// a",
+        "[1] // a\n",    "/**/[/***/1/* , */]/* */",
+        "[/*\n//\n*/1]", "{\"a\"/**/:/**/1/**/,//\n\"b\":2}",
+        "[1,]",          "[1, /* */ ]",
+        "{\"a\":[1,],}", "[\"// a\",\"/*\"]",
+        "/*/ */1",
+    };
+    static const struct {
+        const char *text, *problem;
+    } bad[] = {
+        {"[,]", "a value is missing"},
+        {"[1,,]", "a value is missing"},
+        {"{,}", "the name of a member is missing"},
+        {"[/* ]", "a value is missing"},
+        {"[1 / 2]", "a comma is missing"},
+        {"[1 /", "a comma is missing"},
+        {"[1,}", "a value is missing"},
+        {"{\"a\":,}", "a value is missing"},
+        {"[1,", "the text ends where a value is expected"},
+        {"1 /*/", "unexpected text after the value"},
+        {",", "a value is missing"},
+        {"[1],", "unexpected text after the value"},
+    };
+    size_t at;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        CHECK_STR(judge_as(true, good[i], strlen(good[i]), &at), NULL);
+        CHECK(good[i][1] == '"' || judge(good[i], strlen(good[i]), &at));
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK_STR(judge_as(true, bad[i].text, strlen(bad[i].text), &at), bad[i].problem);
+}
+
 static void check_string(const char *text, const char *want, size_t want_length)
 {
     struct dti_json_reader reader;
@@ -391,4 +432,5 @@ UNIT_MAIN(reads_every_kind_of_value, blanks_are_four_characters_and_no_more,
           every_byte_of_a_string_is_looked_at, escapes_are_those_of_the_rfc,
           surrogates_come_in_pairs, strings_are_utf8, nesting_ends_at_127_levels,
           tells_the_tokens_one_after_another, strings_are_told_without_their_escapes,
-          integers_are_exact_and_all_others_refused, a_value_is_skipped_to_its_end)
+          integers_are_exact_and_all_others_refused, comments_are_blanks_for_those_who_want_them,
+          a_value_is_skipped_to_its_end)

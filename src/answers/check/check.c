@@ -27,12 +27,6 @@ enum dti_status dti_check_fail(struct dti_check_report *report,
         report->failure_capacity = capacity;
     }
     report->failures[report->failure_count++] = *failure;
-    const bool unreadable = failure->fault == DTI_CHECK_UNREADABLE ||
-                            failure->fault == DTI_CHECK_NOT_DONE ||
-                            failure->fault == DTI_CHECK_UNCLEAR;
-    report->tally[failure->assertion].failures++;
-    report->tally[failure->assertion].unreadable += unreadable;
-    report->unreadable_count += unreadable;
     return DTI_OK;
 }
 
@@ -50,11 +44,13 @@ enum dti_status dti_check_fail_text(struct dti_check_report *report,
     return with.text ? dti_check_fail(report, &with, reterr) : dti_no_memory(reterr);
 }
 
-enum dti_check_outcome dti_check_outcome(size_t failures, size_t unreadable)
+enum dti_check_outcome dti_check_outcome(const struct dti_check_tally *tally)
 {
-    return failures > unreadable ? DTI_CHECK_FAILED
-           : failures > 0        ? DTI_CHECK_UNDECIDED
-                                 : DTI_CHECK_OK;
+    const size_t counted = tally->failures - tally->known;
+    return counted > tally->unreadable ? DTI_CHECK_FAILED
+           : counted > 0               ? DTI_CHECK_UNDECIDED
+           : tally->known > 0          ? DTI_CHECK_KNOWN
+                                       : DTI_CHECK_OK;
 }
 
 /* The offending number as a code of the tensor's own dtype. */
@@ -155,6 +151,23 @@ static void put_global(char buffer[DTI_CHECK_DETAIL], const struct dti_pickle_im
     else if (import->calls > 1)
         (void)snprintf(calls, sizeof calls, "called %llu times", (unsigned long long)import->calls);
     (void)snprintf(buffer, DTI_CHECK_DETAIL, "imports %s, %s", quoted, calls);
+}
+
+/* The same name however often it is called; of a long one the digest, because it is cut. */
+static const char *name_global(char buffer[DTI_QUOTE_SIZE + DTI_DIGEST_TEXT],
+                               const struct dti_pickle_import *import)
+{
+    const char *const text = import->module ? import->module : import->name;
+    const size_t length = (import->module ? import->module_length + 1 : 0) + import->name_length;
+    struct dti_digest digest;
+    if (!text)
+        return "a name that the pickle computes";
+    dti_quote(buffer, text, length);
+    if (length > 40) {
+        dti_digest_bytes(text, length, &digest);
+        dti_digest_spell(buffer + strlen(buffer), &digest);
+    }
+    return buffer;
 }
 
 /* A tensor whose numbers cannot be read; undefined: its type does not exist in the format. */
@@ -260,6 +273,13 @@ void dti_check_words(struct dti_check_words *ret, const struct dti_check_report 
     ret->tensor_length = finding ? finding->tensor_length : tensor ? tensor->name_length : 0;
     ret->rule = finding ? &dti_lint_rows[finding->rule] : NULL;
     put_detail(ret->detail, report, failure);
+    ret->subject = ret->detail;
+    if (failure->fault == DTI_CHECK_GLOBAL)
+        ret->subject = name_global(ret->global, &report->pickles.imports[failure->index]);
+    else if (failure->fault == DTI_CHECK_BITS ||
+             (ret->tensor && failure->fault != DTI_CHECK_UNREADABLE &&
+              failure->fault < DTI_CHECK_UNCLEAR))
+        ret->subject = NULL;
 }
 
 static const char *rule_words(size_t index)
@@ -284,7 +304,7 @@ bool dti_check_comfyui(struct dti_check_comfyui *ret, const struct dti_check_rep
 
 DTI_WORDS(place_words, "comfy_quant", "metadata")
 DTI_WORDS(known_words, "release", "none", "unknown")
-DTI_WORDS(outcome_words, "ok", "failed", "unreadable")
+DTI_WORDS(outcome_words, "ok", "failed", "unreadable", "known")
 
 /* Precomputed values for the rows in check.def. */
 struct checked_failure {
@@ -301,8 +321,6 @@ struct checked_assertion {
     const struct dti_check_tally *tally;
     const struct dti_check_failure *failures;
     const struct dti_format *as; /* or NULL */
-    bool ok;
-    enum dti_check_outcome outcome;
 };
 struct checked_note {
     const char *code, *text;
@@ -316,7 +334,7 @@ struct checked_file {
     const struct dti_check_report *report;
     const struct dti_check_comfyui *comfyui; /* or NULL */
     struct dti_check_comfyui room;
-    bool known, ok; /* known: kind is valid */
+    bool known; /* kind is valid */
     enum dti_container_kind kind;
     const struct dti_pickle_scan *pickles; /* or NULL */
     const struct dti_fused_tally *fused;   /* likewise */
@@ -363,7 +381,6 @@ static void fill_file(struct checked_file *ret, const struct dti_check_report *r
     ret->report = report;
     ret->kind = container ? container->kind : report->pickles.kind;
     ret->known = container || (report->scanned && dti_container_is_known(ret->kind));
-    ret->ok = report->failure_count == 0;
     ret->pickles = report->scanned ? &report->pickles : NULL;
     ret->fused = report->lint && report->linted ? dti_lint_tally(report->lint) : NULL;
     ret->comfyui = dti_check_comfyui(&ret->room, report) ? &ret->room : NULL;
@@ -381,6 +398,7 @@ static void put_assertions(struct dti_json *json, const struct dti_check_report 
 static void put_formats(struct dti_json *json, const struct dti_check_comfyui *comfyui);
 static void put_notes(struct dti_json *json, const struct dti_check_report *report);
 static void put_files(struct dti_json *json, struct check_walk *walk);
+static void put_warnings(struct dti_json *json, const struct dti_check_answer *answer);
 
 #define DTI_ROWS "answers/check/check.def"
 #include "answers/rows.h"
@@ -400,14 +418,12 @@ static void put_assertions(struct dti_json *json, const struct dti_check_report 
     for (size_t i = 0; i < report->request->assertion_count; i++) {
         const struct dti_check_assertion *const of = &report->request->assertions[i];
         const struct dti_check_tally *const tally = &report->tally[i];
-        const struct checked_assertion assertion = {
-            .report = report,
-            .of = of,
-            .tally = tally,
-            .failures = failure,
-            .as = of->kind > DTI_CHECK_FITS ? &of->format : NULL,
-            .ok = tally->failures == 0,
-            .outcome = dti_check_outcome(tally->failures, tally->unreadable)};
+        const struct checked_assertion assertion = {.report = report,
+                                                    .of = of,
+                                                    .tally = tally,
+                                                    .failures = failure,
+                                                    .as = of->kind > DTI_CHECK_FITS ? &of->format
+                                                                                    : NULL};
         dti_put_check_assertion(json, NULL, &assertion);
         if (tally->failures > 0) /* failures is NULL if there are none */
             failure += tally->failures;
@@ -445,6 +461,14 @@ static void put_files(struct dti_json *json, struct check_walk *walk)
     const struct dti_check_report *report;
     while ((report = walk->of->next(walk->of->context)) != NULL) {
         dti_put_checked_file(json, NULL, report);
-        walk->ok = walk->ok && report->failure_count == 0;
+        walk->ok = walk->ok && dti_check_holds(&report->all);
     }
+}
+
+static void put_warnings(struct dti_json *json, const struct dti_check_answer *answer)
+{
+    struct dti_warning_answer warning = {.code = NULL};
+    for (size_t i = 0;
+         (warning.message = answer->warning(answer->context, i, &warning.code)) != NULL; i++)
+        dti_put_warning(json, NULL, &warning);
 }

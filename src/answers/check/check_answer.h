@@ -65,6 +65,8 @@ struct dti_check_assertion {
 
 enum { DTI_CHECK_ASSERTIONS = 64 };
 
+struct dti_check_report;
+
 struct dti_check_request {
     const struct dti_logical_options *container;
     struct dti_reading reading;
@@ -76,6 +78,11 @@ struct dti_check_request {
     size_t assertion_count;
     struct dti_digest digest;    /* DTI_CHECK_DIGEST: the digest of one file */
     struct dti_digest_list list; /* used if its path is not NULL: the digests of several files */
+    size_t policy_rule;          /* number of the policy's rule, from 1; 0: not of a policy */
+    /* Marks failures that are known, or NULL. Fails with DTI_NO_MEMORY. */
+    enum dti_status (*mark_known)(void *context, struct dti_check_report *report,
+                                  struct dti_error *reterr);
+    void *known;
 };
 
 enum dti_check_fault {
@@ -114,6 +121,7 @@ struct dti_check_failure {
     const struct dti_lint_finding *finding; /* the finding in the report's lint */
     const char *text, *source;              /* in the report's texts; source may be NULL */
     enum dti_lint_outcome effect;           /* DTI_CHECK_LOADER */
+    bool known;                             /* does not count */
 };
 
 /* The result of one assertion on one file. */
@@ -123,6 +131,7 @@ struct dti_check_tally {
     bool figured;
     double figure;     /* if figured: DTI_CHECK_MAX_BITS, bits a weight */
     const char *since; /* DTI_CHECK_LOADER: from which release on it is known to load; or NULL */
+    size_t known;                /* failures that are known, and not counted as unreadable */
 };
 
 /* The outcome of an assertion or of a file. */
@@ -130,6 +139,7 @@ enum dti_check_outcome {
     DTI_CHECK_OK,
     DTI_CHECK_FAILED,
     DTI_CHECK_UNDECIDED, /* no failure, but some data could not be read */
+    DTI_CHECK_KNOWN,     /* all failures are known */
 };
 
 struct dti_check_report {
@@ -142,10 +152,10 @@ struct dti_check_report {
     bool linted;                     /* DTI_CHECK_QUANTIZED is asserted */
     struct dti_pickle_scan pickles;  /* or zeros */
     bool scanned;                    /* pickles is filled */
-    struct dti_check_tally tally[DTI_CHECK_ASSERTIONS];
+    struct dti_check_tally tally[DTI_CHECK_ASSERTIONS], all;
     struct dti_pool texts;
-    struct dti_check_failure *failures; /* ordered by assertion, then by tensor */
-    size_t failure_count, failure_capacity, unreadable_count;
+    struct dti_check_failure *failures; /* by assertion, new ones first, then by tensor */
+    size_t failure_count, failure_capacity;
     /* why there is no answer, if the error is DTI_USAGE */
     enum { DTI_CHECK_NONE_LEFT = 1, DTI_CHECK_ONE_DIGEST } refusal;
 };
@@ -184,7 +194,12 @@ enum dti_status dti_check_fail_text(struct dti_check_report *report,
                                     struct dti_error *reterr, const char *format, ...)
     DTI_PRINTF(4, 5);
 
-enum dti_check_outcome dti_check_outcome(size_t failures, size_t unreadable);
+enum dti_check_outcome dti_check_outcome(const struct dti_check_tally *tally);
+/* Whether there is no failure, apart from known ones. */
+static inline bool dti_check_holds(const struct dti_check_tally *tally)
+{
+    return tally->failures == tally->known;
+}
 
 /* Whether a text is a valid argument of DTI_CHECK_SHAPE. */
 bool dti_check_shape_is_pattern(const char *text, size_t length);
@@ -199,10 +214,38 @@ struct dti_check_words {
     const char *tensor; /* its name; NULL if no tensor is concerned */
     size_t tensor_length;
     const struct dti_lint_row *rule; /* or NULL */
+    const char *subject;             /* what tells it from others without a tensor; or NULL */
     char detail[DTI_CHECK_DETAIL];   /* "max 70144 at [12]" */
+    char global[DTI_QUOTE_SIZE + DTI_DIGEST_TEXT];
 };
 void dti_check_words(struct dti_check_words *ret, const struct dti_check_report *report,
                      const struct dti_check_failure *failure);
+
+/* What identifies a failure from one run to the next: no figure that was measured. */
+enum dti_check_field {
+    DTI_FIELD_PATH,
+    DTI_FIELD_NAME,
+    DTI_FIELD_ARGUMENT,
+    DTI_FIELD_AS,
+    DTI_CHECK_OF_ASSERTION, /* those before are of the assertion */
+    DTI_FIELD_TENSOR = DTI_CHECK_OF_ASSERTION,
+    DTI_FIELD_RULE,
+    DTI_FIELD_SUBJECT,
+    DTI_CHECK_FIELDS
+};
+extern const char *const dti_check_field_names[DTI_CHECK_FIELDS]; /* those of the members */
+struct dti_check_identity {
+    struct dti_spelled fields[DTI_CHECK_FIELDS]; /* any bytes; NULL: null */
+};
+/* Of an assertion: sets the fields before DTI_CHECK_OF_ASSERTION. Of a failure: the others. */
+void dti_check_identify(struct dti_check_identity *ret, const struct dti_check_report *report,
+                        size_t assertion);
+void dti_check_identify_failure(struct dti_check_identity *ret,
+                                const struct dti_check_words *words);
+/* Replaces ret with the first fields, in a form that sorts and compares as bytes.
+ * One of an assertion begins all those of its failures. */
+void dti_check_identity_bytes(struct dti_buffer *ret, const struct dti_check_identity *identity,
+                              size_t fields);
 
 /* Which releases of ComfyUI load its layers. */
 struct dti_check_comfyui {
@@ -217,9 +260,9 @@ bool dti_check_comfyui(struct dti_check_comfyui *ret, const struct dti_check_rep
 /* The answer for all files. next() returns one report at a time, then NULL. */
 struct dti_check_answer {
     const struct dti_check_report *(*next)(void *context);
+    /* After the reports: the warnings, then NULL. A text is valid until the next call. */
+    const char *(*warning)(void *context, size_t index, const char **ret_code);
     void *context;
-    const char *const *notes; /* on names of dtypes */
-    size_t note_count;
 };
 void dti_document_check(struct dti_json *json, const struct dti_check_answer *check);
 

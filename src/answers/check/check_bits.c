@@ -25,7 +25,7 @@ struct bits_sum {
 
 static const char *dtype_of(const struct dti_tensor *tensor)
 {
-    return tensor->quantized ? tensor->quantized->is->dtype : dti_tensor_dtype(tensor);
+    return dti_tensor_form(tensor) ? dti_tensor_form(tensor)->is->dtype : dti_tensor_dtype(tensor);
 }
 
 static bool add_to(struct bits_kind *kind, const struct dti_tensor *tensor)

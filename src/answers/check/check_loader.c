@@ -39,7 +39,7 @@ static enum dti_status fail(const struct loading *loading, enum dti_loader_verdi
     failure.effect = effects[verdict];
     failure.tensor = tensor;
     failure.source = source;
-    failure.index = loading->report->tally[failure.assertion].failures; /* report order */
+    failure.index = loading->report->failure_count; /* report order */
     return dti_check_fail_text(loading->report, &failure, reterr, "%s", text);
 }
 

@@ -431,7 +431,7 @@ static enum dti_status answer(struct dti_check_report *report, const struct dti_
         char words[DTI_REMEDY_WORDS];
         (void)snprintf(report->problem, sizeof report->problem, "%s",
                        report->request->words(words, error->remedy, error->text));
-        report->failure_count = report->unreadable_count = 0;
+        report->failure_count = 0;
         memset(report->tally, 0, sizeof report->tally);
         return fail_all(report, reterr);
     }
@@ -439,12 +439,15 @@ static enum dti_status answer(struct dti_check_report *report, const struct dti_
     return error->status;
 }
 
-/* In the order of the assertions, then of the tensors; failures without a tensor come last. */
+/* In the order of the assertions, known ones last, then of the tensors; failures without a tensor
+ * come last. */
 static int by_assertion(const void *a, const void *b)
 {
     const struct dti_check_failure *const left = a, *const right = b;
     if (left->assertion != right->assertion)
         return left->assertion < right->assertion ? -1 : 1;
+    if (left->known != right->known)
+        return left->known ? 1 : -1;
     const int order = (left->index > right->index) - (left->index < right->index);
     if (left->fault >= DTI_CHECK_UNCLEAR && right->fault >= DTI_CHECK_UNCLEAR) {
         if (left->fault != right->fault) /* what is known first */
@@ -567,6 +570,24 @@ static enum dti_status check_files(struct dti_check_report *report, struct dti_e
     return status;
 }
 
+/* Counts the failures. */
+static void count(struct dti_check_report *report)
+{
+    for (size_t i = 0; i < report->failure_count; i++) {
+        const struct dti_check_failure *const failure = &report->failures[i];
+        const bool unreadable = failure->fault == DTI_CHECK_UNREADABLE ||
+                                failure->fault == DTI_CHECK_NOT_DONE ||
+                                failure->fault == DTI_CHECK_UNCLEAR;
+        struct dti_check_tally *const tallies[] = {&report->tally[failure->assertion],
+                                                   &report->all};
+        for (size_t j = 0; j < 2; j++) {
+            tallies[j]->failures++;
+            tallies[j]->known += failure->known;
+            tallies[j]->unreadable += unreadable && !failure->known;
+        }
+    }
+}
+
 enum dti_status dti_check_run(const struct dti_check_request *request, const char *path,
                               struct dti_check_report *ret, struct dti_error *reterr)
 {
@@ -577,6 +598,9 @@ enum dti_status dti_check_run(const struct dti_check_request *request, const cha
         status = answer(ret, &error, reterr);
     if (status == DTI_OK)
         status = check_files(ret, reterr);
+    if (status == DTI_OK && request->mark_known)
+        status = request->mark_known(request->known, ret, reterr);
+    count(ret);
     if (ret->failure_count > 0)
         qsort(ret->failures, ret->failure_count, sizeof *ret->failures, by_assertion);
     return status;

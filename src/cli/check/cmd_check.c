@@ -6,11 +6,11 @@
 
 #include "answers/check/check_answer.h"
 #include "answers/tensors.h"
+#include "cli/check/check_forms.h"
 #include "cli/shared/file_bar.h"
 #include "cli/shared/tensor_cells.h"
 #include "cli/shell/command.h"
 #include "report/table.h"
-#include "requests/check/check_request.h"
 #include "util/run/allocate.h"
 
 /* "pytorch, 1 pickle, 4 known globals" */
@@ -70,14 +70,14 @@ static enum dti_status put_pickles(const struct dti_command_context *cx,
 static void put_label(struct dti_table *table, const struct dti_check_report *report, size_t at)
 {
     const struct dti_check_assertion *const assertion = &report->request->assertions[at];
-    const struct dti_check_tally *const tally = &report->tally[at];
     static const struct {
         enum dti_style style;
         const char *word;
     } outcomes[] = {[DTI_CHECK_OK] = {DTI_STYLE_GOOD, "ok"},
                     [DTI_CHECK_FAILED] = {DTI_STYLE_BAD, "FAIL"},
-                    [DTI_CHECK_UNDECIDED] = {DTI_STYLE_BAD, "unreadable"}};
-    const enum dti_check_outcome outcome = dti_check_outcome(tally->failures, tally->unreadable);
+                    [DTI_CHECK_UNDECIDED] = {DTI_STYLE_BAD, "unreadable"},
+                    [DTI_CHECK_KNOWN] = {DTI_STYLE_WARN, "known"}};
+    const enum dti_check_outcome outcome = dti_check_outcome(&report->tally[at]);
     dti_table_cell(table, outcomes[outcome].style, outcomes[outcome].word);
     dti_text_cell(table, assertion->kind == DTI_CHECK_FITS ? "no overflow in"
                                                            : dti_check_name(assertion->kind));
@@ -113,24 +113,20 @@ static void put_held(struct dti_table *table, const struct dti_check_report *rep
         dti_table_more(table, ", known of %s and newer", report->tally[at].since);
 }
 
-/* "model.norm.weight: max 70144 at [12]" */
-static void put_failure(struct dti_table *table, const struct dti_check_report *report,
+/* "model.norm.weight: max 70144 at [12]"; false: memory ran out. */
+static bool put_failure(struct dti_table *table, const struct dti_check_report *report,
                         const struct dti_check_failure *failure, size_t more)
 {
-    struct dti_check_words words;
-    dti_check_words(&words, report, failure);
+    struct dti_buffer sentence;
+    dti_buffer_init(&sentence);
+    dti_check_put_sentence(&sentence, report, failure);
     dti_text_cell(table, "");
-    if (words.tensor) {
-        dti_table_safe(table, words.tensor, words.tensor_length);
-        dti_table_more(table, ": ");
-    }
-    if (words.rule)
-        dti_table_more(table, "%s: ", words.rule->word);
-    dti_table_more(table, "%s", words.detail);
-    if (words.rule)
-        dti_table_more(table, "; %s", words.rule->remedy);
+    dti_table_safe(table, sentence.data, sentence.length);
     if (more > 0)
         dti_table_more(table, "   (and %zu more; -v lists them)", more);
+    const bool whole = !sentence.failed;
+    dti_buffer_free(&sentence);
+    return whole;
 }
 
 /* Failures that share a line: those of one assertion, for lint those of one rule; of what a loader
@@ -142,6 +138,7 @@ static size_t count_alike(const struct dti_check_report *report,
     const bool loader = report->request->assertions[failure->assertion].kind == DTI_CHECK_LOADER &&
                         failure->fault >= DTI_CHECK_UNCLEAR && !failure->finding;
     while (count < most && !loader && failure->fault != DTI_CHECK_OTHER_WEIGHTS &&
+           failure->known == failure[count].known &&
            (failure->fault != DTI_CHECK_GLOBAL || failure[count].fault == DTI_CHECK_GLOBAL) &&
            !failure->finding == !failure[count].finding &&
            (!failure->finding || failure[count].finding->rule == failure->finding->rule))
@@ -149,10 +146,12 @@ static size_t count_alike(const struct dti_check_report *report,
     return count;
 }
 
-static void put_assertions(struct dti_table *table, const struct dti_check_report *report,
+/* False: memory ran out. */
+static bool put_assertions(struct dti_table *table, const struct dti_check_report *report,
                            bool verbose)
 {
     const struct dti_check_failure *failure = report->failures;
+    bool whole = true;
     for (size_t at = 0; at < report->request->assertion_count; at++) {
         const size_t failures = report->tally[at].failures;
         put_label(table, report, at);
@@ -160,14 +159,18 @@ static void put_assertions(struct dti_table *table, const struct dti_check_repor
             put_held(table, report, at);
         for (size_t i = 0; i < failures; i++) {
             const size_t alike = count_alike(report, failure + i, failures - i);
-            for (int empty = 0; i > 0 && empty < 2; empty++)
+            if (i > 0) {
+                const bool known = failure[i].known && !dti_check_holds(&report->tally[at]);
+                dti_table_cell(table, DTI_STYLE_WARN, known ? "known" : "");
                 dti_text_cell(table, "");
-            put_failure(table, report, failure + i, verbose ? 0 : alike - 1);
+            }
+            whole = put_failure(table, report, failure + i, verbose ? 0 : alike - 1) && whole;
             i += verbose ? 0 : alike - 1;
         }
         if (failures > 0) /* failure may be NULL if there are none */
             failure += failures;
     }
+    return whole;
 }
 
 /* "ComfyUI: 0.27.0 or newer; int8_tensorwise since 0.27.0 (2 layers)" */
@@ -261,11 +264,15 @@ static enum dti_status show(const struct dti_command_context *cx,
     struct dti_line line = dti_command_context_line(cx);
     if (named && !dti_line_safe(&line, DTI_STYLE_BOLD, report->path, strlen(report->path)))
         return dti_no_memory(reterr);
+    if (named && report->request->policy_rule > 0)
+        dti_line_print(&line, DTI_STYLE_DIM, ", rule %zu", report->request->policy_rule);
     if (named)
         dti_line_end(&line);
     struct dti_table *const table = dti_table_new(3);
-    put_assertions(table, report, cx->verbose);
+    const bool whole = put_assertions(table, report, cx->verbose);
     enum dti_status status = dti_put_table(cx, table, 0, reterr);
+    if (status == DTI_OK && !whole)
+        status = dti_no_memory(reterr);
     if (status == DTI_OK && report->scanned)
         status = put_pickles(cx, &report->pickles, reterr);
     put_comfyui(cx, report);
@@ -288,7 +295,8 @@ static enum dti_status check_files(struct check_files *files, struct dti_command
     }
     while (cx->output == DTI_OUTPUT_HUMAN && (report = dti_check_next(files)) != NULL) {
         if (!cx->quiet)
-            files->status = show(cx, report, files->count > 1, &files->error);
+            files->status =
+                show(cx, report, files->count > 1 || files->args->policy, &files->error);
         if (files->status == DTI_OK)
             files->status = dti_command_context_turn(cx, &files->error);
     }
@@ -297,29 +305,74 @@ static enum dti_status check_files(struct check_files *files, struct dti_command
     return files->status != DTI_OK ? files->status : status;
 }
 
+/* "no longer found: 3 known failures; the first is model.safetensors: no-nan: w" */
+static void put_gone(struct check_files *files, const struct dti_command_context *cx)
+{
+    size_t count = 0;
+    while (dti_check_gone(files, count))
+        count++;
+    const char *const first = dti_check_gone(files, 0);
+    if (!first)
+        return;
+    dti_warn(cx, "%zu known failure%s no longer found; remove %s from the baseline: %s%s", count,
+             count == 1 ? " is" : "s are", count == 1 ? "it" : "them", first,
+             count == 1    ? ""
+             : cx->verbose ? " ..."
+                           : " ... (-v lists them)");
+    for (size_t i = 1; i < count && cx->verbose; i++)
+        dti_warn(cx, "no longer found: %s", dti_check_gone(files, i));
+}
+
+/* The form that the options ask for: --format, --json or --jsonl. */
+static enum dti_status settle_form(const struct check_args *args, struct dti_command_context *cx,
+                                   struct dti_error *reterr)
+{
+    const char *const form = dti_choice_name(dti_check_forms, args->format);
+    const bool json = args->format == DTI_CHECK_FORM_JSON;
+    if (!args->format_given)
+        return DTI_OK;
+    if (cx->output != DTI_OUTPUT_HUMAN && !(json && cx->output == DTI_OUTPUT_JSON))
+        return dti_fail(reterr, DTI_USAGE, "--format %s and --%s exclude each other; give one",
+                        form, cx->output == DTI_OUTPUT_JSON ? "json" : "jsonl");
+    if (args->format != DTI_CHECK_FORM_TEXT && cx->picks)
+        return dti_fail(reterr, DTI_USAGE, "--columns is for tables; leave it out with --format %s",
+                        form);
+    if (json) {
+        cx->output = DTI_OUTPUT_JSON;
+        cx->asker.document = true;
+        cx->out = cx->raw;
+    }
+    return DTI_OK;
+}
+
 static enum dti_status run_check(const void *args, char **operands, int operand_count,
                                  struct dti_command_context *cx, struct dti_error *reterr)
 {
-    const struct dti_file_args *const file = &((const struct check_args *)args)->file;
+    const struct check_args *const asked = args;
     struct dti_file_bar bar;
+    enum dti_status status = settle_form(asked, cx, reterr);
+    if (status != DTI_OK)
+        return status;
     if (operand_count == 0)
         return dti_fail(reterr, DTI_USAGE,
                         "nothing to check; give files, as in 'dtinfo check model.safetensors'");
     struct check_files *const files = dti_calloc(1, sizeof *files);
     if (!files)
         return dti_no_memory(reterr);
-    files->paths = (const char *const *)operands;
-    files->count = files->end = operand_count;
-    enum dti_status status = dti_check_init(&files->job, args, &cx->asker, reterr);
-    dti_file_bar_attach(&bar, &files->job.request.reading, file, cx);
+    status = dti_check_files_init(files, asked, (const char *const *)operands, operand_count,
+                                  &cx->asker, reterr);
+    for (size_t i = 0; i < files->job_count; i++)
+        dti_file_bar_attach(&bar, &files->jobs[i].request.reading, &asked->file, cx);
     if (status == DTI_OK)
-        status = check_files(files, cx, reterr);
+        status = asked->format > DTI_CHECK_FORM_JSON ? dti_check_forms_write(files, cx, reterr)
+                                                     : check_files(files, cx, reterr);
+    if (status == DTI_OK && cx->output == DTI_OUTPUT_HUMAN)
+        put_gone(files, cx);
     if (status == DTI_OK)
         status = dti_check_verdict(files, reterr);
     const bool unreadable =
         status == DTI_BAD_INPUT && files->unreadable && !files->failed && files->status == DTI_OK;
-    dti_check_report_free(&files->report);
-    dti_check_free(&files->job);
+    dti_check_files_free(files);
     dti_free(files);
     /* the printed lines show what failed */
     if (unreadable)

@@ -11,6 +11,7 @@
 #include "files/lint/lint.h"
 #include "files/loaders/loaders.h"
 #include "files/stored/layouts.h"
+#include "requests/check/check_policy.h"
 
 static const char *option_kind(enum dti_option_kind kind)
 {
@@ -133,6 +134,7 @@ static enum dti_status run_schema(const void *args, char **operands, int operand
     (void)args, (void)operands, (void)operand_count;
     dti_json_begin_plain(cx->json);
     dti_schemas_put(cx->json);
+    dti_check_policy_schema_put(cx->json);
     return dti_document_write(cx->json, cx->out, reterr);
 }
 

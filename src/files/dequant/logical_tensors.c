@@ -69,9 +69,9 @@ const char *dti_logical_refusal(const struct dti_container *container,
 }
 
 const char *dti_logical_ambiguity(const struct dti_container *container,
-                              const struct dti_tensor *tensor)
+                                  const struct dti_tensor *tensor)
 {
-    if (!container->stored || tensor->quantized || tensor->coded_weights)
+    if (!container->stored || dti_tensor_form(tensor) || tensor->coded_weights)
         return NULL;
     const struct dti_file_dequant *const dequant = container->own;
     const struct dti_dequant_refusal *const refusal =

@@ -79,11 +79,11 @@ static enum dti_status add_gguf(struct dti_loader_demands *demands, const struct
                                 size_t at, const char *architecture, struct dti_error *reterr)
 {
     char subject[DTI_DEMAND_SUBJECT];
-    const char *const type = tensor->quantized ? tensor->quantized->is->dtype
-                             : tensor->gguf    ? tensor->gguf->word
-                             : tensor->block   ? tensor->block->name
-                             : tensor->format  ? tensor->format->name
-                                               : "not ggml's";
+    const char *const type = dti_tensor_form(tensor)    ? dti_tensor_form(tensor)->is->dtype
+                             : dti_tensor_gguf(tensor)  ? dti_tensor_gguf(tensor)->word
+                             : dti_tensor_block(tensor) ? dti_tensor_block(tensor)->name
+                             : tensor->format           ? tensor->format->name
+                                                        : "not ggml's";
     (void)snprintf(subject, sizeof subject, "%.60s %.24s", architecture,
                    tensor->undefined ? "not ggml's" : type);
     return add(demands, DTI_LOADER_GGUF, subject, at, reterr);
@@ -94,8 +94,8 @@ static enum dti_status add_tensor(struct dti_loader_demands *demands,
                                   struct dti_error *reterr)
 {
     char subject[DTI_DEMAND_SUBJECT];
-    if (tensor->quantized) {
-        const struct dti_form_traits *const form = tensor->quantized->is;
+    if (dti_tensor_form(tensor)) {
+        const struct dti_form_traits *const form = dti_tensor_form(tensor)->is;
         (void)snprintf(subject, sizeof subject, "%.40s %.24s %s", layout_of(form, demands->method),
                        form->dtype, per_of(form));
         return add(demands, DTI_LOADER_LAYOUT, subject, at, reterr);
@@ -103,9 +103,9 @@ static enum dti_status add_tensor(struct dti_loader_demands *demands,
     if (tensor->coded_weights)
         return add(demands, DTI_LOADER_LAYOUT, "codes that dtinfo does not read", at, reterr);
     return add(demands, DTI_LOADER_DTYPE,
-               tensor->format  ? tensor->format->name
-               : tensor->block ? tensor->block->name
-                               : tensor->stored_as,
+               tensor->format             ? tensor->format->name
+               : dti_tensor_block(tensor) ? dti_tensor_block(tensor)->name
+                                          : tensor->stored_as,
                at, reterr);
 }
 
@@ -118,10 +118,10 @@ static enum dti_status add_unstated(struct dti_loader_demands *demands,
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         const struct dti_tensor *const tensor = &container->tensors[tensors[i]];
         char subject[DTI_DEMAND_SUBJECT];
-        if (!tensor->quantized || strcmp(tensor->quantized->is->layout, "comfy") == 0)
+        if (!dti_tensor_form(tensor) || strcmp(dti_tensor_form(tensor)->is->layout, "comfy") == 0)
             continue;
         (void)snprintf(subject, sizeof subject, "no quantization_config for %.40s %.24s",
-                       tensor->quantized->is->layout, tensor->quantized->is->dtype);
+                       dti_tensor_form(tensor)->is->layout, dti_tensor_form(tensor)->is->dtype);
         status = add(demands, DTI_LOADER_CONFIG, subject, tensors[i], reterr);
     }
     return status;

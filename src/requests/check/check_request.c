@@ -346,6 +346,15 @@ void dti_check_free(struct check_job *job)
     dti_free(job->loaders);
 }
 
+const struct dti_choice dti_check_forms[] = {
+    {"text", DTI_CHECK_FORM_TEXT, "a line for each assertion (the default)"},
+    {"json", DTI_CHECK_FORM_JSON, "as --json"},
+    {"junit", DTI_CHECK_FORM_JUNIT, "JUnit XML, for what shows the results of tests"},
+    {"sarif", DTI_CHECK_FORM_SARIF, "SARIF 2.1.0, for code scanning"},
+    {"github", DTI_CHECK_FORM_GITHUB, "annotations of GitHub Actions"},
+    {.name = NULL},
+};
+
 const struct dti_option dti_check_options[] = {
     OPT_FLAG(
         0, "valid", struct check_args, valid,
@@ -384,62 +393,14 @@ const struct dti_option dti_check_options[] = {
              "the signal-to-quantization-noise ratio of a tensor is at least this"),
     OPT_FLAG(0, "ints", struct check_args, ints, "with --fits or --as: integer tensors too"),
     DTI_ROW_ONLY(struct check_args, only, "check only tensors whose names match"),
+    OPT_FILE(0, "policy", struct check_args, policy, "FILE",
+             "assertions for files by their names: JSON with the words of these options"),
+    OPT_CHOICE(0, "format", struct check_args, format, format_given, "FORM", dti_check_forms,
+               "what to print", DTI_MORE(.elsewhere = "the answer is a document")),
+    OPT_FILE(0, "baseline", struct check_args, baseline, "FILE",
+             "failures in this document of 'check --json' are known, and do not count"),
     DTI_LOGICAL_OPTIONS(struct check_args, file),
     DTI_SOURCE_OPTIONS(struct check_args, file),
     DTI_SCAN_OPTIONS(struct check_args, file),
     OPT_END,
 };
-
-/* A request that does not fit the file: the report has the reason. */
-static enum dti_status refuse_report(const struct dti_check_report *report,
-                                     struct dti_error *reterr)
-{
-    const char *const only = report->request->only, *const path = report->path;
-    char file[DTI_QUOTE_SIZE];
-    (void)dti_quote(file, path, strlen(path));
-    if (report->refusal == DTI_CHECK_ONE_DIGEST)
-        return dti_fail(reterr, DTI_USAGE,
-                        "%s has %zu files; give a list of their digests, as 'dtinfo inspect "
-                        "--digest' prints it",
-                        file, dti_digest_count(report->container));
-    return dti_fail_word(reterr, DTI_USAGE, only, strlen(only), "%s: --only %s matches no tensor",
-                         file, DTI_QUOTED(only, strlen(only)));
-}
-
-const struct dti_check_report *dti_check_next(void *context)
-{
-    struct check_files *const files = context;
-    struct dti_check_report *const report = &files->report;
-    dti_check_report_free(report);
-    *report = (struct dti_check_report){.path = NULL};
-    if (files->next == files->end || files->status != DTI_OK)
-        return NULL;
-    files->status =
-        dti_check_run(&files->job.request, files->paths[files->next++], report, &files->error);
-    if (report->refusal)
-        files->status = refuse_report(report, &files->error);
-    const enum dti_check_outcome outcome =
-        dti_check_outcome(report->failure_count, report->unreadable_count);
-    files->failed = files->failed || outcome == DTI_CHECK_FAILED;
-    files->unreadable = files->unreadable || outcome == DTI_CHECK_UNDECIDED;
-    return files->status == DTI_OK ? report : NULL;
-}
-
-struct dti_check_answer dti_check_answer_of(struct check_files *files)
-{
-    return (struct dti_check_answer){
-        .next = dti_check_next,
-        .context = files,
-        .notes = files->job.notes,
-        .note_count = files->job.note_count,
-    };
-}
-
-enum dti_status dti_check_verdict(const struct check_files *files, struct dti_error *reterr)
-{
-    if (files->failed)
-        return dti_fail(reterr, DTI_ANSWER_NO, "%s", "");
-    if (files->unreadable)
-        return dti_fail(reterr, DTI_BAD_INPUT, "something is unreadable, and nothing else fails");
-    return DTI_OK;
-}

@@ -14,8 +14,20 @@ struct check_args {
     const char *digest, *fits, *dtype, *max_abs, *shape, *only;
     const char *as, *max_to_zero, *max_error, *min_sqnr, *fused;
     const char *max_bits, *loader;
+    /* of the run, not of a rule */
+    const char *policy, *baseline;
+    int format; /* enum dti_check_form */
+    bool format_given;
 };
 
+enum dti_check_form {
+    DTI_CHECK_FORM_TEXT,
+    DTI_CHECK_FORM_JSON,
+    DTI_CHECK_FORM_JUNIT,
+    DTI_CHECK_FORM_SARIF,
+    DTI_CHECK_FORM_GITHUB,
+};
+extern const struct dti_choice dti_check_forms[];
 extern const struct dti_option dti_check_options[];
 
 enum { DTI_CHECK_NOTES = DTI_CHECK_ASSERTIONS + 2 + DTI_CAST_LIST };
@@ -46,23 +58,5 @@ enum dti_status dti_check_add_bits(struct check_job *job, enum dti_check_kind ki
 enum dti_status dti_check_add_loaders(struct check_job *job, enum dti_check_kind kind,
                                       const char *text, struct dti_error *reterr);
 extern const struct dti_choice dti_check_loaders[]; /* for completion */
-
-/* One run over all files. */
-struct check_files {
-    struct check_job job;
-    const char *const *paths;
-    int count, next, end;           /* files before end go into one document */
-    struct dti_check_report report; /* report on the last file */
-    bool failed, unreadable;
-    enum dti_status status;
-    struct dti_error error;
-};
-
-/* The report on the next file, NULL after the last one or an error. A `next` of an answer. */
-const struct dti_check_report *dti_check_next(void *context);
-/* For dti_document_check(). */
-struct dti_check_answer dti_check_answer_of(struct check_files *files);
-/* DTI_OK, DTI_ANSWER_NO, or with a text DTI_BAD_INPUT: something is unreadable. */
-enum dti_status dti_check_verdict(const struct check_files *files, struct dti_error *reterr);
 
 #endif

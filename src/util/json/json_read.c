@@ -38,11 +38,33 @@ static bool fail(struct dti_json_reader *reader, const char *at, const char *pro
     return false;
 }
 
+/* The end of a comment that begins with this text; NULL if none does, or it has no end. */
+static const char *comment_end(const char *at, const char *end)
+{
+    if (end - at < 2 || at[0] != '/' || (at[1] != '/' && at[1] != '*'))
+        return NULL;
+    if (at[1] == '/') {
+        const char *const line = memchr(at, '\n', (size_t)(end - at));
+        return line ? line : end;
+    }
+    for (at += 2; end - at >= 2; at++) {
+        if (at[0] == '*' && at[1] == '/')
+            return at + 2;
+    }
+    return NULL;
+}
+
 static void skip_blanks(struct dti_json_reader *reader)
 {
-    const char *at = reader->at;
-    while (at < reader->end && (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r'))
-        at++;
+    const char *at = reader->at, *comment;
+    for (;;) {
+        while (at < reader->end && (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r'))
+            at++;
+        comment = reader->comments ? comment_end(at, reader->end) : NULL;
+        if (!comment)
+            break;
+        at = comment;
+    }
     reader->at = at;
 }
 
@@ -226,14 +248,18 @@ bool dti_json_next(struct dti_json_reader *reader, enum dti_json_token *ret_toke
     if (at_end)
         return fail(reader, reader->at,
                     in_object ? "the text ends within an object" : "the text ends within an array");
-    if (*reader->at == (in_object ? '}' : ']')) {
+    const bool comma = *reader->at == ',';
+    if (comma) {
+        reader->at++;
+        skip_blanks(reader);
+    }
+    if ((!comma || reader->comments) && reader->at < reader->end &&
+        *reader->at == (in_object ? '}' : ']')) {
         close_level(reader, ret_token);
         return true;
     }
-    if (*reader->at != ',')
+    if (!comma)
         return fail(reader, reader->at, "a comma is missing");
-    reader->at++;
-    skip_blanks(reader);
     return in_object ? read_key(reader, ret_token) : read_value(reader, ret_token);
 }
 

@@ -3,8 +3,9 @@
  * A pull parser for untrusted JSON, one token at a time: strict RFC 8259. Text must be UTF-8. It
  * rejects lone surrogates, raw control characters, numbers such as 01, 1. or NaN, trailing
  * commas, and anything but white space after the value; nesting is limited. Python writes NaN,
- * Infinity and -Infinity into model files; a reader of those sets `nonfinite`. The parser builds
- * no tree and does not recurse. */
+ * Infinity and -Infinity into model files; a reader of those sets `nonfinite`. People write
+ * comments and trailing commas; a reader of their files sets `comments`. The parser builds no tree
+ * and does not recurse. */
 #ifndef UTIL_JSON_JSON_READ_H
 #define UTIL_JSON_JSON_READ_H
 
@@ -37,6 +38,7 @@ struct dti_json_reader {
     uint64_t kinds[2]; /* one bit per level: 1 for an object */
     int expects;       /* private */
     bool nonfinite;    /* set by the caller: NaN, Infinity and -Infinity are numbers */
+    bool comments;     /* likewise: comments count as blanks, and a list may end with a comma */
     /* The last token's raw bytes; strings and keys without the quotes. */
     const char *token;
     size_t token_length;
