@@ -8,6 +8,7 @@
 #include "cli/shared/progress.h"
 #include "containers/container.h"
 #include "convert/cross_check.h"
+#include "convert/device_parts.h"
 #include "convert/runner.h"
 #include "devices/gpu/gpu.h"
 #include "files/rewrite/rewrite.h"
@@ -73,6 +74,11 @@ const char *dti_runner_reason(const struct dti_runner *runner)
 {
     (void)runner;
     return "";
+}
+
+void dti_device_plan_free(struct dti_device_plan *plan)
+{
+    (void)plan;
 }
 
 void dti_cross_check_free(struct dti_cross_check *cross_check)

@@ -94,11 +94,11 @@ def compile_one(tools, source, folder):
     """Compiles a file if anything changed; returns the object, or None."""
     made = folder / (str(source.relative_to(ROOT)).replace("/", "_")[:-2] + ".o")
     depends = made.with_suffix(".d")
-    words = [tools.clang, *tools.flags(), "-MD", "-MF", str(depends), "-c", str(source), "-o", str(made)]
+    words = [tools.clang, *tools.flags(), "-c", str(source)]
     command = "\n".join(words)
     if is_fresh(made, depends, command):
         return made
-    if subprocess.run(words, check=False).returncode != 0:
+    if subprocess.run([*words, "-MD", "-MF", str(depends), "-o", str(made)], check=False).returncode != 0:
         return None
     made.with_suffix(".cmd").write_text(command)
     return made

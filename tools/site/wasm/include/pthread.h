@@ -13,7 +13,7 @@ typedef unsigned long sigset_t;
 typedef int pthread_t, pthread_mutex_t, pthread_mutexattr_t, pthread_cond_t, pthread_condattr_t;
 
 #define PTHREAD_MUTEX_INITIALIZER 0
-#define PTHREAD_COND_INITIALIZER 0
+#define PTHREAD_COND_INITIALIZER  0
 
 static inline pthread_t pthread_self(void)
 {

@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Looks at a built site in headless chromium.
+
+    test_browser.py PROGRAM SITE [--lines 10000] [--seed 1] [--pictures FOLDER]
+
+The page that computes gives, for command lines drawn by a seed, the output, the errors and the exit status of the program, byte
+for byte. No page is wider than its window, at 1280 and 390 pixels, in light and dark; none logs an error or asks for anything
+from elsewhere. --pictures writes what they look like. Ends with 77 if chromium, its driver or selenium is missing.
+"""
+
+import argparse
+import functools
+import http.server
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import command_lines
+
+try:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+except ImportError:
+    webdriver = None
+
+SKIPPED = 77
+AT_ONCE = 250
+WIDTHS = {1280: 1000, 390: 844}
+# Pages that --pictures shows.
+SEEN = ["index.html", "compute.html", "which-dtype.html", "formats.html", "recipes.html", "check-gallery.html", "silent-casts.html",
+        "any-to-bf16.html", "manual.html", "man/dtinfo-cast.1.html"]
+# Runs command lines in the worker of the page, and answers with all results.
+BATCH = """
+const [lines, done] = arguments;
+Promise.all(lines.map((words) => program.run(words))).then(done);
+"""
+# Ends when the page shows an answer.
+SHOWN = """
+const done = arguments[0], look = () => document.getElementById("note").textContent ? done() : setTimeout(look, 20);
+look();
+"""
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """Serves the site without a log."""
+
+    def log_message(self, *_):
+        pass
+
+
+def serve(site):
+    """A server of the site on a free port."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(site)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+def browser():
+    """Chromium without a window, which finds nothing outside this machine."""
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium") or shutil.which("chromium-browser")
+    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+                 "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--disable-background-networking"):
+        options.add_argument(word)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
+    driver.set_script_timeout(300)
+    return driver
+
+
+def native(program, words):
+    """What the program says."""
+    done = subprocess.run([program, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                          env={"PATH": os.defpath, "LC_ALL": "C"})
+    return {"out": done.stdout.decode(), "err": done.stderr.decode(), "code": done.returncode}
+
+
+def compare(driver, base, program, count, seed):
+    """Compares the page with the program; returns what is wrong."""
+    draw, wrong = command_lines.Draw(program, seed), []
+    codes = {}
+    driver.get(f"{base}/compute.html")
+    with ThreadPoolExecutor(2) as pool:
+        for start in range(0, count, AT_ONCE):
+            lines = [draw.line() for _ in range(min(AT_ONCE, count - start))]
+            expected = pool.map(functools.partial(native, program), lines)
+            found = driver.execute_async_script(BATCH, lines)
+            for words, here, there in zip(lines, expected, found):
+                codes[here["code"]] = codes.get(here["code"], 0) + 1
+                if any(here[key] != there.get(key) for key in here):
+                    wrong.append(f"{words}\n  program {here}\n  page    {there}")
+            print(f"{start + len(lines)} of {count}, {len(wrong)} differ", flush=True)
+    print(f"{count} command lines, seed {seed}; exit status: {dict(sorted(codes.items()))}")
+    return wrong
+
+
+def dress(driver, width, dark):
+    """A window of that width, in light or dark."""
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": WIDTHS[width], "deviceScaleFactor": 1,
+                                                                  "mobile": width < 600})
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [
+        {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
+
+
+def requests(driver):
+    """The addresses that were asked for since the last time."""
+    for entry in driver.get_log("performance"):
+        message = json.loads(entry["message"])["message"]
+        if message["method"] == "Network.requestWillBeSent":
+            yield message["params"]["request"]["url"]
+
+
+def look(driver, base, site, pictures):
+    """Looks at every page; returns what is wrong."""
+    wrong = []
+    places = sorted(str(path.relative_to(site)) for path in site.rglob("*.html"))
+    for width in WIDTHS:
+        dress(driver, width, False)
+        for place in places:
+            driver.get(f"{base}/{place}")
+            wide = driver.execute_script("return document.scrollingElement.scrollWidth")
+            if wide > width:
+                wrong.append(f"{place}: {wide} pixels wide in a window of {width}")
+            wrong += [f"{place}: {entry['message']}" for entry in driver.get_log("browser")]
+            wrong += [f"{place}: asks for {url}" for url in requests(driver) if not url.startswith((base, "data:", "chrome"))]
+    for place in SEEN if pictures else []:
+        for width in WIDTHS:
+            for dark in (False, True):
+                dress(driver, width, dark)
+                driver.get(f"{base}/{place}")
+                if place == "compute.html":
+                    driver.execute_async_script(SHOWN)
+                name = f"{place.replace('/', '-').removesuffix('.html')}-{width}-{'dark' if dark else 'light'}.png"
+                driver.save_screenshot(str(pictures / name))
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("program")
+    parser.add_argument("site", type=pathlib.Path)
+    parser.add_argument("--lines", type=int, default=10000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--pictures", type=pathlib.Path)
+    args = parser.parse_args()
+    site = args.site.resolve()
+    missing = [name for name, there in (("selenium", webdriver), ("chromedriver", shutil.which("chromedriver")),
+                                        ("chromium", shutil.which("chromium") or shutil.which("chromium-browser")),
+                                        ("dtinfo.wasm", (site / "dtinfo.wasm").exists())) if not there]
+    if missing:
+        print(f"skipped: {', '.join(missing)} missing")
+        sys.exit(SKIPPED)
+    if args.pictures:
+        args.pictures.mkdir(parents=True, exist_ok=True)
+    server, driver = serve(site), browser()
+    try:
+        base = f"http://127.0.0.1:{server.server_address[1]}"
+        wrong = look(driver, base, site, args.pictures)
+        wrong += compare(driver, base, args.program, args.lines, args.seed) if args.lines else []
+    finally:
+        driver.quit()
+        server.shutdown()
+    print("\n".join(f"FAIL {line}" for line in wrong[:20]) or "the page and the program agree")
+    print(f"{len(wrong)} failures")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
