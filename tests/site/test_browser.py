@@ -35,10 +35,14 @@ WIDTHS = {1280: 1000, 390: 844}
 # Pages that --pictures shows.
 SEEN = ["index.html", "compute.html", "which-dtype.html", "formats.html", "recipes.html", "check-gallery.html", "silent-casts.html",
         "any-to-bf16.html", "manual.html", "man/dtinfo-cast.1.html"]
-# Runs command lines in the worker of the page, and answers with all results.
+# Runs command lines as the page does, one after the other, and answers with all results.
 BATCH = """
-const [lines, done] = arguments;
-Promise.all(lines.map((words) => program.run(words))).then(done);
+const [lines, done] = arguments, results = [];
+(async () => {
+  for (const words of lines)
+    results.push(await program.run(words));
+  done(results);
+})();
 """
 # Ends when the page shows an answer.
 SHOWN = """

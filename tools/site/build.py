@@ -19,9 +19,9 @@ import shutil
 import subprocess
 import sys
 
+import bodies
 import check_links
 import facts
-import pages
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PARTS = ROOT / "docs" / "site"
@@ -72,7 +72,7 @@ class Site:
 
     def add_markdown(self, source, path):
         """A page of a Markdown file, and all that it links to."""
-        title, body = pages.markdown(source.read_text(encoding="utf-8"), self.facts.markers,
+        title, body = bodies.markdown(source.read_text(encoding="utf-8"), self.facts.markers,
                                      lambda link: self.target(source, path, link))
         self.bodies[path] = (title, body)
 
@@ -100,7 +100,7 @@ class Site:
         names = {path.name for path in made}
         rows = []
         for path in made:
-            title, summary, body = pages.manual(path, names)
+            title, summary, body = bodies.manual(path, names)
             self.bodies[f"man/{path.name}.html"] = (title, body)
             rows.append(f'<tr><td><a href="man/{path.name}.html">{title}</a></td><td>{html.escape(summary)}</td></tr>')
         self.bodies["manual.html"] = ("Manual", "<h1>Manual</h1>\n<div class=\"scroll\"><table>\n" + "\n".join(rows) + "\n</table></div>")
@@ -111,7 +111,7 @@ class Site:
         for name in RECIPES:
             path = self.home(ROOT / "docs" / f"{name}.md")
             title, body = self.bodies[path]
-            rows.append(f'<li><a href="{path}"><b>{html.escape(title)}</b></a><br>{pages.first_words(body)}</li>')
+            rows.append(f'<li><a href="{path}"><b>{html.escape(title)}</b></a><br>{bodies.first_words(body)}</li>')
         self.bodies["recipes.html"] = ("Recipes", "<h1>Recipes</h1>\n<ul class=\"cards\">\n" + "\n".join(rows) + "\n</ul>")
 
     def write(self, output):
@@ -121,7 +121,7 @@ class Site:
             up = os.path.relpath(".", os.path.dirname(path) or ".")
             menu = " ".join(f'<a href="{up}/{to}"{" class=here" if to == path else ""}>{word}</a>' for word, to in MENU
                             if to in self.bodies)
-            body = pages.with_commands(body, f"{up}/compute.html" if self.computes else None)
+            body = bodies.with_commands(body, f"{up}/compute.html" if self.computes else None)
             text = frame
             for mark, part in (("title", html.escape(title)), ("up", up), ("menu", menu), ("version", self.facts.version),
                                ("body", body)):
@@ -136,7 +136,7 @@ class Site:
 
 def missing(man):
     """What is not here, in words, or None."""
-    if not pages.can_markdown():
+    if not bodies.can_markdown():
         return f"markdown-it-py is missing from {sys.executable}"
     if not shutil.which("mandoc"):
         return "mandoc is missing"
@@ -178,7 +178,7 @@ def main():
     site.add_recipes()
     site.bodies["formats.html"] = ("Formats", site.facts.formats())
     if site.computes:
-        site.bodies["compute.html"] = ("Compute", pages.marked((PARTS / "compute.html").read_text(encoding="utf-8"), site.facts.markers))
+        site.bodies["compute.html"] = ("Compute", bodies.marked((PARTS / "compute.html").read_text(encoding="utf-8"), site.facts.markers))
     site.files |= {name: PARTS / name for name in COPIED if site.computes or name.endswith(".css")}
     site.write(output)
     wrong = check_links.check(output)
