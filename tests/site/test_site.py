@@ -8,7 +8,6 @@ program has is there. Then breaks pages, and looks whether the checker of links 
 Ends with 77 if markdown-it-py, mandoc or the man pages are missing.
 """
 
-import html
 import json
 import pathlib
 import re
@@ -46,7 +45,7 @@ def check_pages(judge, program, folder, man):
     listed = ask(program, "list", "--json")
     for row in listed["dtypes"]:
         judge.check(f'<code id="{row["dtype"]}">' in formats, f"formats.html lacks {row['dtype']}")
-        judge.check(html.escape(row["max"]["text"]) in formats, f"formats.html lacks the largest {row['dtype']}")
+        judge.check(f'title="{row["max"]["exact"]}"' in formats, f"formats.html lacks the largest {row['dtype']}")
     for row in [*listed["block_formats"], *listed["gguf_types"]]:
         judge.check(f"<code>{row['name']}</code>" in formats, f"formats.html lacks {row['name']}")
     gallery = (folder / "check-gallery.html").read_text(encoding="utf-8")

@@ -47,15 +47,24 @@ class Facts:
         self.program = program
         self.own = self.ask("__introspect")
         self.lists = self.ask("list", "--json")
+        self.spelled = self.spellings()
         self.version = self.lists["dtinfo"]
         self.markers = {"ranges": self.ranges, "rules": self.rules, "rounds": self.rounds}
 
+    def spellings(self):
+        """The largest and the smallest number of each float, as the program's table has them."""
+        lines = self.run("list", "--all", "--columns", "dtype,max,smallest").split("\n")
+        return {words[0]: words[1:] for words in map(str.split, lines) if len(words) == 3}
+
     def ask(self, *words):
         """A document of the program."""
+        return json.loads(self.run(*words))
+
+    def run(self, *words):
+        """What the program prints."""
         environment = {"PATH": os.defpath, "LC_ALL": "C"}
         environment |= {name: text for name, text in os.environ.items() if name.endswith("SAN_OPTIONS")}
-        done = subprocess.run([self.program, *words], stdout=subprocess.PIPE, env=environment, encoding="utf-8", check=True)
-        return json.loads(done.stdout)
+        return subprocess.run([self.program, *words], stdout=subprocess.PIPE, env=environment, encoding="utf-8", check=True).stdout
 
     def ranges(self):
         """The picture of ranges and precision."""
@@ -112,8 +121,13 @@ class Facts:
         modes = next(row for row in cast["options"] if row["long"] == "round")["choices"]
         return '<option value="">the default</option>' + "".join(f"<option>{mode['name']}</option>" for mode in modes)
 
-    @staticmethod
-    def cells(row):
+    def limit(self, row, name, place):
+        """A limit of a dtype: short, and exact where the pointer rests."""
+        if not row[name]:
+            return ""
+        return f'<span class="line" title="{row[name]["exact"]}">{self.spelled[row["dtype"]][place]}</span>'
+
+    def cells(self, row):
         """A dtype's row of the tables."""
         names = {}
         for other in row["names"]:
@@ -124,10 +138,9 @@ class Facts:
             fields = f'2 x {row["part"]}'
         elif row["kind"].endswith("float"):
             fields = " ".join(f'{row[f"{field}_bits"]}{letter}' for field, letter in (("sign", "s"), ("exponent", "e"), ("mantissa", "m")))
-        text = (lambda number: number["text"] if number else "")
         special = [word for word, there in (("inf", row["has_inf"]), ("nan", row["has_nan"]), ("-0", row["has_minus_zero"])) if there]
         return [f'<code id="{row["dtype"]}">{row["dtype"]}</code>', str(row["bits"]), f'<span class="line">{fields}</span>',
-                text(row["max"]), text(row["smallest"]),
+                self.limit(row, "max", 0), self.limit(row, "smallest", 1),
                 f'<span class="line">{" ".join(special)}</span>', listed]
 
     def formats(self):
