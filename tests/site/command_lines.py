@@ -6,7 +6,8 @@ import random
 import subprocess
 
 ROUNDS = ["nearest-even", "nearest-away", "zero", "up", "down", "odd", "stochastic"]
-OVERFLOWS = ["native", "saturate", "inf", "error", "wrap"]
+OVERFLOWS = ["native", "saturate", "saturate", "saturate-finite", "saturate-finite", "wrap"]
+NANS = ["quiet", "canonical"]
 WORDS = ["inf", "-inf", "nan", "-nan", "0", "-0", "1/3", "-2/7", "1e400", "1e-400", "0x1.8p-149", "-0x1p+127", "3.5.1", "abc", "1/0", "",
          "1_000", "+7", ".5", "5.", "0x", "1e", "10k"]
 FUNCTIONS = ["abs", "sqrt", "floor", "ceil", "round", "neg", "relu"]
@@ -30,8 +31,8 @@ class Draw:
         if kind < 0.85:
             return self.random.choice(self.names)
         if kind < 0.95:
-            return f"{self.random.choice(['', 'u'])}e{self.random.randint(1, 11)}m{self.random.randint(0, 24)}" + self.random.choice(
-                ["", "fn", "fnuz", f"b{self.random.randint(1, 40)}"])
+            return self.random.choice(["", "u"]) + f"e{self.random.randint(1, 11)}m{self.random.randint(0, 24)}" + self.random.choice(
+                ["", "", "fn", "fnuz", f"b{self.random.randint(1, 40)}"])
         return self.random.choice([f"int{self.random.randint(1, 70)}", f"uint{self.random.randint(1, 70)}", "float16", "torch.bfloat16", "q8_0",
                                    "nope"])
 
@@ -64,6 +65,8 @@ class Draw:
                 out += ["--seed", str(self.random.randint(0, 1 << 40))]
         if self.random.random() < 0.3:
             out += ["--overflow", self.random.choice(OVERFLOWS)]
+        if self.random.random() < 0.1:
+            out += ["--nan", self.random.choice(NANS)]
         return out
 
     def page(self):

@@ -171,7 +171,7 @@ def main():
     output = args.output.resolve()
     shutil.rmtree(output, ignore_errors=True)
     output.mkdir(parents=True)
-    site = Site(args.program, man)
+    site = Site(args.program.resolve(), man)
     site.computes = make_wasm(output, args.wasm)
     site.add_manual()
     site.home(ROOT / "README.md")
