@@ -5,7 +5,7 @@
     test_browser.py PROGRAM SITE [--lines 10000] [--seed 1] [--pictures FOLDER]
 
 The page that computes gives, for command lines drawn by a seed, the output, the errors and the exit status of the program, byte
-for byte. No page is wider than its window, at 1280 and 390 pixels, in light and dark; none logs an error or asks for anything
+for byte; its fields do what they should. No page is wider than its window, at 1280 and 390 pixels, in light and dark; none logs an error or asks for anything
 from elsewhere. --pictures writes what they look like. Ends with 77 if chromium, its driver or selenium is missing.
 """
 
@@ -49,6 +49,29 @@ SHOWN = """
 const done = arguments[0], look = () => document.getElementById("note").textContent ? done() : setTimeout(look, 20);
 look();
 """
+# Sets fields of the page, and answers with [what it shows, what it notes] when that is as expected, or after some time.
+USE = """
+const [fields, expected, done] = arguments, end = Date.now() + 20000;
+for (const [name, value] of Object.entries(fields))
+  part(name).value = value;
+part(Object.keys(fields)[0]).dispatchEvent(new Event("input", { bubbles: true }));
+const look = () => {
+  const found = [part("shown").textContent, part("note").textContent];
+  if (JSON.stringify(found) === JSON.stringify(expected) || Date.now() > end)
+    done(found);
+  else
+    setTimeout(look, 20);
+};
+look();
+"""
+# Fields, and the words that they become, or what the page notes.
+USED = [({"value": "0.1", "dtype": "fp16", "round": "up"}, ["cast", "0.1", "fp16", "--round", "up"]),
+        ({"value": "-1/3", "dtype": "fp8_e4m3fn,int4", "round": ""}, ["cast", "-1/3", "fp8_e4m3fn,int4"]),
+        ({"value": "it's", "dtype": "bf16", "round": ""}, ["cast", "it's", "bf16"]),
+        ({"command": "dtinfo calc '0.5 + 0.25' fp8_e5m2 -q"}, ["calc", "0.5 + 0.25", "fp8_e5m2", "-q"]),
+        ({"command": "  bits \"0x\"3e9a\tbf\\16 "}, ["bits", "0x3e9a", "bf16"]),
+        ({"command": "cast in.bin bf16 --from fp32"}, "This page has no files and no devices: use the program on your machine for that."),
+        ({"command": "calc '1 + 1 bf16"}, "a quote is open")]
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -101,6 +124,19 @@ def compare(driver, base, program, count, seed):
                     wrong.append(f"{words}\n  program {here}\n  page    {there}")
             print(f"{start + len(lines)} of {count}, {len(wrong)} differ", flush=True)
     print(f"{count} command lines, seed {seed}; exit status: {dict(sorted(codes.items()))}")
+    return wrong
+
+
+def use(driver, base, program):
+    """Types into the page; returns what is wrong."""
+    wrong = []
+    driver.get(f"{base}/compute.html")
+    driver.execute_async_script(SHOWN)
+    for fields, words in USED:
+        answer = {"out": "", "err": "", "code": words} if isinstance(words, str) else native(program, words)
+        expected = [answer["out"] + answer["err"], words if isinstance(words, str) else f"exit status {answer['code']}"]
+        found = driver.execute_async_script(USE, fields, expected)
+        wrong += [f"{fields}: {found}"] if found != expected else []
     return wrong
 
 
@@ -165,8 +201,9 @@ def main():
     server, driver = serve(site), browser()
     try:
         base = f"http://127.0.0.1:{server.server_address[1]}"
-        wrong = look(driver, base, site, args.pictures)
-        wrong += compare(driver, base, args.program, args.lines, args.seed) if args.lines else []
+        program = os.path.abspath(args.program)
+        wrong = look(driver, base, site, args.pictures) + use(driver, base, program)
+        wrong += compare(driver, base, program, args.lines, args.seed) if args.lines else []
     finally:
         driver.quit()
         server.shutdown()
