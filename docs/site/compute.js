@@ -4,6 +4,7 @@
 "use strict";
 
 const LIMIT_MS = 10000;
+const NO_START = "The page cannot start the program; open it through a web server, as in 'python3 -m http.server -d build-site'.";
 const PAUSE_MS = 120; // after a key, before the program runs
 const part = (id) => document.getElementById(id);
 
@@ -17,7 +18,7 @@ class Program {
   start() {
     this.worker = new Worker("worker.js");
     this.worker.onmessage = ({ data }) => this.settle(data.id, data);
-    this.worker.onerror = () => this.stop("the page cannot start the program");
+    this.worker.onerror = () => this.stop(NO_START);
   }
 
   settle(id, result) {
@@ -37,8 +38,12 @@ class Program {
   }
 
   run(words, input = "") {
-    if (!this.worker)
-      this.start();
+    try {
+      if (!this.worker)
+        this.start();
+    } catch {
+      return Promise.resolve({ failure: NO_START }); // a page of a file
+    }
     const id = ++this.last;
     return new Promise((done) => {
       const timer = setTimeout(() => this.stop(`stopped after ${LIMIT_MS / 1000} s`), LIMIT_MS);
