@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Looks at a built site in headless chromium.
 
-    test_browser.py PROGRAM SITE [--lines 10000] [--seed 1] [--pictures FOLDER]
+    test_browser.py PROGRAM SITE [--lines 12500] [--seed 1] [--pictures FOLDER]
 
 The page that computes gives, for command lines drawn by a seed, the output, the errors and the exit status of the program, byte
 for byte; its fields do what they should. No page is wider than its window, at 1280 and 390 pixels, in light and dark; none logs an error or asks for anything
@@ -185,7 +185,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("program")
     parser.add_argument("site", type=pathlib.Path)
-    parser.add_argument("--lines", type=int, default=10000)
+    parser.add_argument("--lines", type=int, default=12500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--pictures", type=pathlib.Path)
     args = parser.parse_args()
