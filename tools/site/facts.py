@@ -5,6 +5,7 @@ import html
 import json
 import math
 import os
+import re
 import subprocess
 
 # Floats of the picture, in its order, and the exponents of two that its axis shows.
@@ -12,14 +13,15 @@ SHOWN = ["fp32", "tf32", "bf16", "fp16", "fp8_e5m2", "fp8_e4m3fn", "fp8_e5m2fnuz
          "fp6_e2m3", "fp4_e2m1", "hif8", "posit16", "posit8"]
 FIRST, LAST, STEP = -150, 130, 32
 NAMES, AXIS, PRECISION, ROW = 118, 440, 170, 22 # widths of the columns of the picture, height of a row
-OUTCOMES = {"refuse": "refuses", "misread": "misreads", "slow": "loads slowly", "none": "loads right"}
+OUTCOMES = {"refuse": "refused by", "misread": "misread by", "slow": "loaded slowly by", "none": "loaded right by"}
 KINDS = [("float", "Floats"), ("unsigned_float", "Floats without a sign"), ("int", "Signed integers"), ("uint", "Unsigned integers"),
          ("bool", "Truth values"), ("complex", "Complex numbers")]
 
 
 def sentence(text):
-    """A text as a sentence."""
-    return html.escape(text[:1].upper() + text[1:]) + "."
+    """A text as a sentence. Names such as config.json stay as they are."""
+    first = text[:1].upper() if re.match(r"[a-z]+[ ,]", text) else text[:1]
+    return html.escape(first + text[1:]) + "."
 
 
 def table(heads, rows):
@@ -81,9 +83,9 @@ class Facts:
                    f'<text class="mark" x="{NAMES + AXIS + 14}" y="14">significant bits</text>')
         for place, name in enumerate(SHOWN, 1):
             out += self.bar(name, limits[name], place * ROW + 3)
-        out.append("</svg><figcaption>The muted end of a bar: subnormal numbers, with fewer significant bits the closer they are to zero. fp64 reaches "
-                   "from 2<sup>-1074</sup> to 2<sup>1024</sup> with 53 significant bits. Drawn from <code>dtinfo info "
-                   "--json</code>.</figcaption></figure>")
+        out.append("</svg><figcaption>The muted end of a bar: subnormal numbers, with fewer significant bits the closer they are to "
+                   'zero. fp64 reaches from <span class="line">2<sup>-1074</sup></span> to 2<sup>1024</sup> with 53 significant bits. '
+                   "Drawn from <code>dtinfo info --json</code>.</figcaption></figure>")
         return "\n".join(out)
 
     @staticmethod
@@ -108,11 +110,11 @@ class Facts:
             known = {}
             for row in self.own["lint_effects"]:
                 if row["rule"] == rule["rule"] and row["outcome"] in OUTCOMES:
-                    known.setdefault(OUTCOMES[row["outcome"]], []).append(html.escape(row["loader"]))
-            effects = "; ".join(f"{', '.join(dict.fromkeys(loaders))} {outcome} it" for outcome, loaders in known.items())
+                    known.setdefault(OUTCOMES[row["outcome"]], []).append(row["loader"])
+            effects = "; ".join(f"{outcome} {', '.join(dict.fromkeys(loaders))}" for outcome, loaders in known.items())
             cards.append(f'<li><a href="quantized-checks.html#{rule["rule"]}"><code>{rule["rule"]}</code></a><br>'
                          f'{sentence(rule["about"])}<br><b>Do:</b> {html.escape(rule["remedy"])}.'
-                         + (f'<br><small>{effects}.</small>' if effects else "") + "</li>")
+                         + (f'<br><small>{sentence(effects)}</small>' if effects else "") + "</li>")
         return ('<h2>All rules of --quantized</h2>\n<ul class="cards">\n' + "\n".join(cards) + "\n</ul>")
 
     def rounds(self):
