@@ -8,6 +8,7 @@
 
 #include "answers/common.h"
 #include "cli/shell/command.h"
+#include "cli/shell/confine.h"
 #include "containers/container.h"
 #include "files/rewrite/rewrite.h"
 #include "report/table.h"
@@ -292,6 +293,8 @@ enum dti_status dti_version_print(const struct dti_command_context *cx, struct d
             (void)fprintf(cx->out, "%s %s %s", i > 0 ? "," : "", dti_linked_libraries[i].name,
                           dti_linked_libraries[i].version);
         (void)fputc('\n', cx->out);
+        if (cx->verbose)
+            dti_confine_describe(cx->out);
         return DTI_OK;
     }
     return DTI_ANSWER(cx, version, (&(struct dti_version_answer){COMPILER}), reterr);
