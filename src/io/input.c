@@ -15,6 +15,7 @@
 
 #include "io/descriptor.h"
 #include "io/net/remote.h"
+#include "io/sandbox/sandbox.h"
 #include "io/unread.h"
 #include "util/errno_text.h"
 #include "util/run/allocate.h"
@@ -362,6 +363,11 @@ static enum dti_status open_with(struct dti_input *ret, const char *path, int fl
     if (strcmp(path, "-") == 0)
         return look_or_close(ret, standard, reterr);
     DTI_AGAIN(fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags));
+    if (fd < 0 && errno == EACCES && dti_sandbox_limits_files() && access(path, R_OK) == 0)
+        return dti_fail(reterr, DTI_BAD_INPUT,
+                        "cannot read %s: %s, maybe by the sandbox, which holds only the folders of "
+                        "the files that were named",
+                        DTI_QUOTED(path, strlen(path)), dti_errno_text(EACCES));
     return dti_input_take(ret, fd, path, reterr);
 }
 

@@ -18,7 +18,7 @@
 #include "util/run/allocate.h"
 #include "util/run/process_environment.h"
 
-static const char *folder(void)
+const char *dti_scratch_folder(void)
 {
     const char *const wanted = dti_environment("TMPDIR");
     return wanted && *wanted ? wanted : "/tmp";
@@ -31,7 +31,8 @@ static enum dti_status fail(const char *name, const char *why, struct dti_error 
     return dti_fail(
         reterr, DTI_WRITE_FAILED,
         "%s needs a temporary file, but writing one in %s failed: %s; set TMPDIR to another folder",
-        dti_input_label(&input, label), dti_quote(place, folder(), strlen(folder())), why);
+        dti_input_label(&input, label),
+        dti_quote(place, dti_scratch_folder(), strlen(dti_scratch_folder())), why);
 }
 
 /* Signals are blocked between the file's creation and its unlinking. */
@@ -79,7 +80,7 @@ enum dti_status dti_scratch_open(struct dti_input *ret, const char *name, uint64
     struct dti_input input = {.name = name, .seekable = true, .size = size};
     if (size > INT64_MAX)
         return fail(name, dti_errno_text(EFBIG), reterr);
-    input.fd = dti_descriptor_above_standard(open_nameless(folder()));
+    input.fd = dti_descriptor_above_standard(open_nameless(dti_scratch_folder()));
     if (input.fd < 0)
         return fail(name, dti_errno_text(errno), reterr);
     struct stat st = {0};

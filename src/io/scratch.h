@@ -10,6 +10,9 @@
 
 #include "io/input.h"
 
+/* The folder that they are in. */
+const char *dti_scratch_folder(void);
+
 /* Opens a new one as an input; close it with dti_input_close(). Messages call it name, the file
  * whose content it will hold; name must live as long. size: bytes to reserve, zeros until
  * written, so that a full disk is reported now; 0 if unknown. Fails with DTI_WRITE_FAILED. */

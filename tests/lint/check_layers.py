@@ -29,7 +29,7 @@ LAYERS = {
 # COMMAND_ROOM and itself.
 ROOMS = {
     "util": {"": {"run"}, "text": {"run"}, "json": {"run", "text"}, "run": set()},
-    "io": {"": {"net"}, "net": set()},
+    "io": {"": {"net", "sandbox"}, "net": set(), "sandbox": set()},
     "core": {"": {"dtype"}, "dtype": set(), "number": {"dtype"}, "code": {"dtype", "number"}, "block": {"code", "dtype"}},
     "kernels": {
         "": {"cast", "scan", "math", "arith", "x86", "arm"},

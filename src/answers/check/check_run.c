@@ -440,7 +440,7 @@ static enum dti_status answer(struct dti_check_report *report, const struct dti_
 }
 
 /* In the order of the assertions, known ones last, then of the tensors; failures without a tensor
- * come last. */
+ * come last, and behind them what a loader does, in the order of its rules. */
 static int by_assertion(const void *a, const void *b)
 {
     const struct dti_check_failure *const left = a, *const right = b;
@@ -449,13 +449,12 @@ static int by_assertion(const void *a, const void *b)
     if (left->known != right->known)
         return left->known ? 1 : -1;
     const int order = (left->index > right->index) - (left->index < right->index);
-    if (left->fault >= DTI_CHECK_UNCLEAR && right->fault >= DTI_CHECK_UNCLEAR) {
-        if (left->fault != right->fault) /* what is known first */
-            return left->fault > right->fault ? -1 : 1;
-        if (order != 0)
-            return order;
-    }
-    if (left->tensor != right->tensor)
+    const bool ruled = left->fault >= DTI_CHECK_UNCLEAR;
+    if (ruled != (right->fault >= DTI_CHECK_UNCLEAR))
+        return ruled ? 1 : -1;
+    if (ruled && left->fault != right->fault) /* what is known first */
+        return left->fault > right->fault ? -1 : 1;
+    if (!ruled && left->tensor != right->tensor)
         return left->tensor < right->tensor ? -1 : 1;
     return order;
 }

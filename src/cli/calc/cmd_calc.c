@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calc/parse/tree.h"
+#include "calc/truth/truth.h"
 #include "cli/calc/calc_job.h"
 #include "cli/shared/operand_kinds.h"
 #include "io/output.h"
@@ -340,6 +342,23 @@ static enum dti_status compute(void *context, struct dti_error *reterr)
     return dti_calc_human_table(job, reterr);
 }
 
+/* A command's files(). */
+static void find_files(char **operands, int count, void (*take)(void *context, const char *path),
+                       void *context)
+{
+    char *const text = count > 1 ? join(operands, count - 1) : NULL;
+    struct dti_calc_tree *tree;
+    if (text && strchr(text, '@') && dti_calc_parse(&tree, text, strlen(text), NULL) == DTI_OK) {
+        for (size_t i = 0; i < tree->node_count; i++) {
+            if (tree->nodes[i].kind == DTI_NODE_FILE)
+                take(context, tree->nodes[i].path);
+        }
+        dti_calc_tree_free(tree);
+        (void)dti_multi_load(NULL);
+    }
+    dti_free(text);
+}
+
 static enum dti_status run_calc(const void *args_, char **operands, int count,
                                 struct dti_command_context *cx, struct dti_error *reterr)
 {
@@ -392,6 +411,7 @@ const struct dti_command dti_command_calc = {
                 "dtinfo calc '1/3 + 1/3 + 1/3' all\n",
     .schema = "dtinfo.calc/1",
     .operands = DTI_OPERANDS_VALUE_DTYPE,
+    .files = find_files,
     .options = options,
     .args_size = sizeof(struct calc_args),
     .run = run_calc,

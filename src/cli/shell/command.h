@@ -125,6 +125,11 @@ struct dti_command {
     bool encodes;         /* writes GGUF blocks, of all types with an encoder */
     enum dti_operands operands;
     bool verbatim; /* its output is for programs: no page */
+    /* Calls take() for each file that the operands name, if they are not names of files or other
+     * words; and loads what the work needs and a sandbox would keep out. NULL: take them as they
+     * are. */
+    void (*files)(char **operands, int operand_count, void (*take)(void *context, const char *path),
+                  void *context);
     const struct dti_option *options;
     size_t args_size;
     /* args: the command's own struct, zeroed, then filled from its options. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/shell/addresses.h"
+#include "cli/shell/confine.h"
 #include "cli/shell/environment.h"
 #include "cli/shell/globals.h"
 #include "cli/shell/page.h"
@@ -45,7 +46,7 @@ static enum dti_status answer(const struct dti_command *command, void *args,
     }
     if (globals->version)
         return dti_version_print(cx, reterr);
-    const enum dti_status status = dti_environment_check(environ, reterr);
+    enum dti_status status = dti_environment_check(environ, reterr);
     if (status != DTI_OK) {
         cx->command = NULL; /* the answer is the same for every command */
         return status;
@@ -62,7 +63,8 @@ static enum dti_status answer(const struct dti_command *command, void *args,
                              DTI_QUOTED(words[0], length),
                              dtype ? format.name : DTI_QUOTED(words[0], length));
     }
-    return command->run(args, words, operand_count, cx, reterr);
+    status = dti_confine(command, args, globals->sandbox, words, operand_count, reterr);
+    return status == DTI_OK ? command->run(args, words, operand_count, cx, reterr) : status;
 }
 
 /* asked: --help was given before the command. */

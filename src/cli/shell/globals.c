@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cli/shell/confine.h"
 #include "cli/shell/environment.h"
 #include "devices/gpu/gpu.h"
 #include "util/text/ascii.h"
@@ -37,6 +38,8 @@ const struct dti_option dti_global_options[] = {
     OPT_TEXT(0, "columns", struct dti_globals, columns, "HEAD,...",
              "show only these columns of tables, by heading"),
     OPT_FLAG(0, "ascii", struct dti_globals, ascii, "draw pictures with ASCII characters only"),
+    DTI_OPTION(CHOICE, 0, "sandbox", "WHEN", struct dti_globals, sandbox, int, DTI_NO_GIVEN,
+               .choices = dti_sandbox_choices, "when to read files in a sandbox"),
     OPT_FLAG('q', "quiet", struct dti_globals, quiet, "print only the answer, no warnings"),
     OPT_FLAG('v', "verbose", struct dti_globals, verbose, "print more"),
     OPT_FLAG('h', "help", struct dti_globals, help,

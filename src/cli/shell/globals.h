@@ -11,6 +11,7 @@ enum dti_colour { DTI_COLOUR_AUTO, DTI_COLOUR_ALWAYS, DTI_COLOUR_NEVER };
 struct dti_globals {
     bool json, jsonl, ascii, quiet, verbose, help, version, wide, width_given;
     int colour;
+    int sandbox; /* enum dti_sandbox_when */
     uint64_t width;
     const char *columns;
 };

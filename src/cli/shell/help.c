@@ -8,6 +8,7 @@
 
 #include "answers/common.h"
 #include "cli/shell/command.h"
+#include "cli/shell/confine.h"
 #include "containers/container.h"
 #include "files/rewrite/rewrite.h"
 #include "report/table.h"
@@ -312,6 +313,8 @@ enum dti_status dti_version_print(const struct dti_command_context *cx, struct d
     if (cx->output != DTI_OUTPUT_HUMAN)
         return DTI_ANSWER(cx, version, &version, reterr);
     put_version(cx->out, &version);
+    if (cx->verbose)
+        dti_confine_describe(cx->out);
     return DTI_OK;
 }
 

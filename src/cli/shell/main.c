@@ -7,6 +7,7 @@
 #endif
 
 #include "cli/shell/command.h"
+#include "cli/shell/confine.h"
 #include "cli/shell/standard.h"
 #include "devices/gpu/gpu.h"
 
@@ -26,6 +27,7 @@ int main(int argc, char **argv)
 {
     return_large_blocks();
     dti_standard_open();
+    dti_confine_allow();
     const int code =
         dti_command_line(argc > 0 ? argv + 1 : argv, argc > 0 ? argc - 1 : 0, stdout, stderr);
     if (dti_gpu_hangs())

@@ -7,6 +7,10 @@
 #include "io/net/names.h"
 #include "io/net/remote.h"
 
+void dti_remote_prepare(void)
+{
+}
+
 enum dti_status dti_remote_open(struct dti_input *ret, const char *path, int *ret_absent,
                                 struct dti_error *reterr)
 {

@@ -214,6 +214,12 @@ static int absence(int status)
     return status == 401 || status == 403 ? EACCES : EIO;
 }
 
+void dti_remote_prepare(void)
+{
+    const struct dti_curl *curl;
+    (void)dti_curl_load(&curl, NULL);
+}
+
 static enum dti_status load(struct dti_remote *remote, struct dti_error *reterr)
 {
     struct dti_error error;

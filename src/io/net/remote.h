@@ -24,6 +24,9 @@ size_t dti_remote_shown_length(const char *address);
  * address differs only in its query, or if there are too many. */
 enum dti_status dti_remote_keep_query(const char *address, char *whole, struct dti_error *reterr);
 
+/* Loads libcurl now, if it is there. Opening an address does so, too, and reports a failure. */
+void dti_remote_prepare(void);
+
 /* Opens an address, learns its size and checks that the server supports ranges. The input's name
  * is the address without the query. Fails with DTI_BAD_INPUT, with DTI_UNAVAILABLE if libcurl is
  * missing, with DTI_NO_MEMORY. *ret_absent: an errno value: ENOENT if the server has no such
