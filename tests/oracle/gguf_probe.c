@@ -33,9 +33,9 @@ static void put_tensor(const struct dti_tensor *tensor)
     putchar('[');
     put_hex(tensor->name, tensor->name_length);
     printf(",\"%s\",\"%s\",[", tensor->stored_as,
-           tensor->format  ? tensor->format->name
-           : tensor->block ? tensor->block->name
-                           : "");
+           tensor->format             ? tensor->format->name
+           : dti_tensor_block(tensor) ? dti_tensor_block(tensor)->name
+                                      : "");
     for (unsigned i = 0; i < tensor->rank; i++)
         printf("%s%" PRIu64, i > 0 ? "," : "", tensor->shape[i]);
     printf("],%" PRIu64 ",%" PRIu64 "]", tensor->offset, tensor->bytes);

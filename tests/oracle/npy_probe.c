@@ -106,7 +106,7 @@ static void put_tensor(struct dti_container *container, const struct dti_tensor 
            words[tensor->fortran], words[tensor->layout.swapped != dti_is_swapped(false)],
            words[tensor->compressed], tensor->elements, tensor->bytes);
     printf(",\"refusal\":");
-    put_text(tensor->refusal);
+    put_text(dti_tensor_refusal(tensor));
     put_data(container, tensor);
     put_head(tensor);
     printf("}");
