@@ -78,9 +78,11 @@ POLICY = """{
   "$schema": "check-policy.schema.json",
   "rules": [
     // all checkpoints
-    { "files": "*.safetensors", "valid": true, "no-nan": true, "dtype": "fp32,bf16,int64:*_ids" },
+    { "files": "*.safetensors", "valid": true, "no-nan": true,
+      "dtype": "fp32,bf16,int64:*_ids" },
     // only their norms
-    { "files": "*.safetensors", "only": "*norm*", "as": "bf16", "max-to-zero": 0.01 },
+    { "files": "*.safetensors", "only": "*norm*",
+      "as": "bf16", "max-to-zero": 0.01 },
     { "files": "*.npy,*.npz", "max-abs": 1000 },
   ],
 }

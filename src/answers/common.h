@@ -216,7 +216,7 @@ extern const struct dti_linked_library dti_linked_libraries[DTI_LINKED_LIBRARIES
 
 /* How this program was built. */
 struct dti_version_answer {
-    const char *commit;   /* of the sources, with "-dirty" if they were changed; NULL if not known */
+    const char *commit; /* of the sources, with "-dirty" if they were changed; NULL if not known */
     const char *compiler; /* "gcc 12.2.0" */
     const char *flags;    /* those that decide about speed, numbers and hardening */
     bool is_static;       /* linked with nothing but static libraries: loads none */

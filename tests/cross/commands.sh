@@ -38,6 +38,8 @@ if [ ! -f "$root/complete" ]; then
     touch "$root/complete"
 fi
 
+# shellcheck disable=SC2086 # words
+wrapper=$(printf "'%s', " $emulate)
 cat >"$build/machine.ini" <<END
 [binaries]
 c = [$(command -v ccache >/dev/null && echo "'ccache', ")'$triple-gcc']
@@ -46,7 +48,7 @@ nm = '$triple-nm'
 objdump = '$triple-objdump'
 strip = '$triple-strip'
 pkgconfig = 'pkg-config'
-exe_wrapper = ['$(echo "$emulate" | sed "s/ /', '/g")']
+exe_wrapper = [$wrapper]
 
 [built-in options]
 c_args = ['-isystem', '$root/usr/include', '-isystem', '$root/usr/include/$triple']

@@ -131,7 +131,7 @@ struct dti_check_tally {
     bool figured;
     double figure;     /* if figured: DTI_CHECK_MAX_BITS, bits a weight */
     const char *since; /* DTI_CHECK_LOADER: from which release on it is known to load; or NULL */
-    size_t known;                /* failures that are known, and not counted as unreadable */
+    size_t known;      /* failures that are known, and not counted as unreadable */
 };
 
 /* The outcome of an assertion or of a file. */

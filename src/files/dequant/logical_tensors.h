@@ -50,7 +50,7 @@ const char *dti_logical_refusal(const struct dti_container *container,
                                 const struct dti_tensor *tensor);
 /* Why it is not known how many numbers a tensor that stays as stored holds; NULL: it is known. */
 const char *dti_logical_ambiguity(const struct dti_container *container,
-                              const struct dti_tensor *tensor);
+                                  const struct dti_tensor *tensor);
 /* Same for a name that no tensor has, because it is that of the tensor before quantization.
  */
 enum dti_status dti_logical_refuse_named(const struct dti_container *container, const char *name,
