@@ -69,6 +69,7 @@ without_git() {
 check "source without git" without_git
 
 # As users do: installed, upgraded to a later version, removed; nothing is left.
+# shellcheck disable=SC2016 # apt expands $(SITE)
 site=$(apt-get indextargets --format '$(SITE)' 'Component: main' | grep -v -- -security | head -n 1)
 later() {
     rm -rf "$folder/later" && dpkg-deb -R "$one"/dtinfo_"$version"-1_*.deb "$folder/later"
@@ -80,10 +81,12 @@ bare_root() {
     rm -rf "$root"
     debootstrap --variant=minbase "$1" "$root" "$site" || return 1
     cp "$one"/dtinfo_"$version"-1_*.deb "$root/first.deb" && cp "$folder/later.deb" "$root/later.deb" && cp docs/sample/model.safetensors "$root/"
-    chroot "$root" dpkg -i /first.deb && [ "$(chroot "$root" dtinfo cast -q 70000 bf16)" = 70144 ] &&
-        chroot "$root" dtinfo check /model.safetensors --no-nan && chroot "$root" dpkg -i /later.deb &&
-        chroot "$root" dpkg -s dtinfo | grep "^Version: $version-2" && chroot "$root" dpkg --purge dtinfo &&
-        [ -z "$(chroot "$root" find / -xdev -name '*dtinfo*' -not -path '/proc/*')" ]
+    cp /etc/resolv.conf "$root/etc/" && cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/" && chroot "$root" apt-get update
+    inside() { chroot "$root" env DEBIAN_FRONTEND=noninteractive "$@"; }
+    inside apt-get install -y --no-install-recommends /first.deb && [ "$(inside dtinfo cast -q 70000 bf16)" = 70144 ] &&
+        inside dtinfo check /model.safetensors --no-nan && inside dtinfo quant /model.safetensors nvfp4 -o /q.safetensors -q &&
+        inside apt-get install -y --no-install-recommends /later.deb && inside dpkg -s dtinfo | grep "^Version: $version-2" &&
+        inside apt-get purge -y dtinfo && [ -z "$(inside find / -xdev -name '*dtinfo*' -not -path '/proc/*')" ]
 }
 check "a later package" later
 check "Debian 12: install, upgrade, remove" bare_root bookworm
