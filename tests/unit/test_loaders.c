@@ -61,7 +61,7 @@ static void layouts_exist(void)
                 found = found || (strncmp(dti_layout_name(k), pattern, length) == 0 && length > 0);
             CHECK(found);
             pattern = strchr(pattern, ',');
-            pattern += pattern != NULL;
+            pattern = pattern ? pattern + 1 : NULL;
         }
     }
 }
