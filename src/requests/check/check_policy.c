@@ -193,7 +193,7 @@ static enum dti_status read_member(struct policy_reading *reading, struct dti_ch
     if (!files && (!option || !is_word(option)))
         return unknown_word(reading, key, length, true);
     bool *const seen = &reading->seen[files ? WORDS - 1 : option - dti_check_options];
-    assert(seen < reading->seen + WORDS - files);
+    assert(files || seen < reading->seen + WORDS - 1);
     if (*seen) {
         (void)dti_fail_word(reading->reterr, DTI_BAD_INPUT, key, length, "the rule has %s twice",
                             DTI_QUOTED(key, length));
