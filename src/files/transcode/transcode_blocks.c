@@ -65,6 +65,16 @@ static struct dti_nv_tensor rule_of(const struct dti_dequant_found *found, float
 static const float elements[] = {0.5f, 1, 1.5f, 2, 3, 4, 6};
 enum { ELEMENTS = sizeof elements / sizeof *elements, SCALES = 0x7f /* without sign and NaN */ };
 
+/* A number of a block as loaders compute it: each operation is rounded to fp32. The variables see to
+ * that where C evaluates floats in double (FLT_EVAL_METHOD), as on s390x. */
+static float number_of(struct dti_nv_tensor tensor, float scale, float element)
+{
+    const float product = scale * tensor.factor;
+    const float quotient = product / tensor.divisor;
+    const float number = quotient * element;
+    return number;
+}
+
 /* Numbers of a block with this scale, by the element: before and after. */
 struct change {
     float before, after;
@@ -73,8 +83,8 @@ static struct change change_of(struct dti_nv_tensor old, struct dti_nv_tensor ne
                                size_t element)
 {
     const float scale = scale_of(code);
-    return (struct change){scale * old.factor / old.divisor * elements[element],
-                           scale * new.factor / new.divisor *elements[element]};
+    return (struct change){number_of(old, scale, elements[element]),
+                           number_of(new, scale, elements[element])};
 }
 
 /* Whether no product with a scale and an element leaves the normal numbers: then how it is rounded
