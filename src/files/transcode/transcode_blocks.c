@@ -65,8 +65,8 @@ static struct dti_nv_tensor rule_of(const struct dti_dequant_found *found, float
 static const float elements[] = {0.5f, 1, 1.5f, 2, 3, 4, 6};
 enum { ELEMENTS = sizeof elements / sizeof *elements, SCALES = 0x7f /* without sign and NaN */ };
 
-/* A number of a block as loaders compute it: each operation is rounded to fp32. The variables see to
- * that where C evaluates floats in double (FLT_EVAL_METHOD), as on s390x. */
+/* A number of a block as loaders compute it: each operation is rounded to fp32. The variables see
+ * to that where C evaluates floats in double (FLT_EVAL_METHOD), as on s390x. */
 static float number_of(struct dti_nv_tensor tensor, float scale, float element)
 {
     const float product = scale * tensor.factor;
