@@ -324,29 +324,33 @@ static enum dti_status compare_second(char *path, size_t folder, struct dti_quan
     return status;
 }
 
-/* The path of the folder of the first file, with room for a name behind it; NULL: out of memory. */
-static char *folder_of(const struct dti_container *container, size_t *ret_length)
+/* The path of the folder of the first file, with room for a name behind it; NULL: it is in none, or
+ * only the file itself counts. Fails with DTI_NO_MEMORY. */
+static enum dti_status folder_of(const struct dti_container *container, char **ret,
+                                 size_t *ret_length, struct dti_error *reterr)
 {
+    *ret = NULL;
+    if (container->file_count == 0 || container->alone)
+        return DTI_OK;
     const char *const first = container->files[0].path;
     const char *const slash = strrchr(first, '/');
-    const size_t length = slash ? (size_t)(slash - first) + 1 : 0;
-    char *const path = dti_malloc(length + DTI_CONFIG_NAME);
-    if (path)
-        memcpy(path, first, length);
-    *ret_length = length;
-    return path;
+    *ret_length = slash ? (size_t)(slash - first) + 1 : 0;
+    *ret = dti_malloc(*ret_length + DTI_CONFIG_NAME);
+    if (!*ret)
+        return dti_no_memory(reterr);
+    memcpy(*ret, first, *ret_length);
+    return DTI_OK;
 }
 
 enum dti_status dti_quant_config_is_missing(const struct dti_container *container, bool *ret,
                                             struct dti_error *reterr)
 {
-    *ret = false;
-    if (container->file_count == 0 || container->alone)
-        return DTI_OK;
+    char *path;
     size_t folder;
-    char *const path = folder_of(container, &folder);
-    if (!path)
-        return dti_no_memory(reterr);
+    *ret = false;
+    const enum dti_status status = folder_of(container, &path, &folder, reterr);
+    if (status != DTI_OK || !path)
+        return status;
     memcpy(path + folder, main_file, sizeof main_file);
     *ret = !may_be_there(path);
     dti_free(path);
@@ -356,14 +360,12 @@ enum dti_status dti_quant_config_is_missing(const struct dti_container *containe
 enum dti_status dti_quant_config_read(const struct dti_container *container,
                                       struct dti_quant_config *ret, struct dti_error *reterr)
 {
-    enum dti_status status = DTI_OK;
-    *ret = (struct dti_quant_config){.file = NULL};
-    if (container->file_count == 0 || container->alone)
-        return DTI_OK;
+    char *path;
     size_t folder;
-    char *const path = folder_of(container, &folder);
-    if (!path)
-        return dti_no_memory(reterr);
+    *ret = (struct dti_quant_config){.file = NULL};
+    enum dti_status status = folder_of(container, &path, &folder, reterr);
+    if (status != DTI_OK || !path)
+        return status;
     struct dti_config_model model = {.dtype = ""}; /* from config.json */
     struct config_file file;
     for (size_t i = 0; status == DTI_OK && !ret->file && file_at(i, &file); i++) {
