@@ -284,17 +284,20 @@ bool dti_unit_present(enum dti_unit unit)
     return has_more(&extended, AVX_VNNI_EAX);
 }
 
-/* AMD APM volume 3, appendix E: function 0 has the maker's name, function 1 the family in EAX. */
-unsigned dti_amd_family(void)
+/* Function 0 has the maker's name, function 1 the family and the model in EAX: AMD APM volume 3,
+ * appendix E; Intel SDM volume 2A, CPUID, figure 3-6. */
+unsigned dti_cpu_family(const char *maker, unsigned *ret_model)
 {
     const struct dti_cpuid_source *const source = dti_cpuid_source;
+    *ret_model = 0;
     if (!source)
         return 0;
-    const struct dti_cpuid maker = source->cpuid(0, 0);
-    if (memcmp(&maker.ebx, "Auth", 4) != 0 || memcmp(&maker.edx, "enti", 4) != 0 ||
-        memcmp(&maker.ecx, "cAMD", 4) != 0)
+    const struct dti_cpuid found = source->cpuid(0, 0);
+    if (memcmp(&found.ebx, maker, 4) != 0 || memcmp(&found.edx, maker + 4, 4) != 0 ||
+        memcmp(&found.ecx, maker + 8, 4) != 0)
         return 0;
     const uint32_t signature = source->cpuid(LEAF_FEATURES, 0).eax, base = signature >> 8 & 15;
+    *ret_model = (signature >> 4 & 15) + (base == 15 || base == 6 ? signature >> 12 & 0xf0 : 0);
     return base == 15 ? base + (signature >> 20 & 255) : base;
 }
 

@@ -42,9 +42,10 @@ enum dti_unit { DTI_UNIT_NONE, DTI_UNIT_AVX_VNNI };
 /* Whether this build, CPU and operating system can use a unit. */
 bool dti_unit_present(enum dti_unit unit);
 
-/* The family that CPUID reports for a processor made by AMD (25: Zen 3 and 4; 26: Zen 5); 0 for
- * others. */
-unsigned dti_amd_family(void);
+/* The family and the model that CPUID reports for a processor whose maker it calls that
+ * ("AuthenticAMD", "GenuineIntel"): 25 are Zen 3 and 4; 6 with model 143 is Sapphire Rapids. The
+ * family is 0 for others. */
+unsigned dti_cpu_family(const char *maker, unsigned *ret_model);
 
 /* Whether kernels of level `needed` may run if `allowed` is the highest level in use: both are
  * on the same ladder, and `needed` is not above `allowed`. */

@@ -61,10 +61,14 @@ static size_t measure_cache(uint64_t nanoseconds)
  * DTI_STREAMING_COUNT elsewhere. */
 static size_t known_streaming(void)
 {
-    enum { ZEN_3_AND_4 = 25 }; /* only the latter has AVX-512 */
-    if (dti_amd_family() != ZEN_3_AND_4)
-        return DTI_STREAMING_COUNT;
-    return dti_level_present(DTI_LEVEL_AVX512) ? DTI_STREAMING_SPREAD : DTI_STREAMING_STAGGERED;
+    enum { ZEN_3_AND_4 = 25, SAPPHIRE_RAPIDS = 143, EMERALD_RAPIDS = 207 };
+    unsigned model;
+    if (dti_cpu_family("AuthenticAMD", &model) == ZEN_3_AND_4) /* only Zen 4 has AVX-512 */
+        return dti_level_present(DTI_LEVEL_AVX512) ? DTI_STREAMING_SPREAD : DTI_STREAMING_STAGGERED;
+    if (dti_cpu_family("GenuineIntel", &model) == 6 &&
+        (model == SAPPHIRE_RAPIDS || model == EMERALD_RAPIDS))
+        return DTI_STREAMING_STAGGERED;
+    return DTI_STREAMING_COUNT;
 }
 
 static size_t measure_streaming(uint64_t nanoseconds)

@@ -127,8 +127,8 @@ size_t dti_cache_measure(struct dti_cache_step steps[DTI_CACHE_STEPS_MAX], size_
         *step = (struct dti_cache_step){.bytes = bytes < most ? bytes : most};
         for (; touched < step->bytes; touched += LINE) {
             *(volatile unsigned char *)(data + touched) = 0;
-            /* in case the system is slow to provide memory */
-            if (touched % HUGE_PAGE == 0 && dti_clock_now() - start > nanoseconds)
+            /* in case the system is slow to provide memory; one step is always measured */
+            if (count > 0 && touched % HUGE_PAGE == 0 && dti_clock_now() - start > nanoseconds)
                 break;
         }
         if (touched < step->bytes)

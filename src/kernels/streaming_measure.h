@@ -6,9 +6,9 @@
 
 #include "kernels/streaming.h"
 
-/* Measures steps that double from twice `least` up to `most` bytes, until time runs out or a
- * step does not stay in a cache. Returns the number of steps; 0 if lines cannot be flushed or
- * memory is missing. */
+/* Measures steps that double from twice `least` up to `most` bytes, until time runs out (after the
+ * first step) or a step does not stay in a cache. Returns the number of steps; 0 if lines cannot be
+ * flushed or memory is missing. */
 size_t dti_cache_measure(struct dti_cache_step steps[DTI_CACHE_STEPS_MAX], size_t least,
                          size_t most, uint64_t nanoseconds);
 /* Times the ways of moving the same data, with the traffic of a cast from 4 to 2 bytes, whose

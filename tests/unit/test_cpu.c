@@ -161,31 +161,37 @@ static struct dti_cpuid signed_cpuid(uint32_t leaf, uint32_t subleaf)
     return r;
 }
 
-static void the_family_is_that_of_amd(void)
+static void family_and_model_are_those_of_the_maker(void)
 {
     static const struct {
         bool amd;
         uint32_t signature;
-        unsigned family;
+        unsigned family, model;
     } cases[] = {
-        {true, 0x0000058c, 5},  /* K6-2 */
-        {true, 0x00040f32, 15}, /* Athlon 64 */
-        {true, 0x00830f10, 23}, /* Zen 2 */
-        {true, 0x00a20f10, 25}, /* Zen 3 */
-        {true, 0x00a10f11, 25}, /* Zen 4 */
-        {true, 0x00b40f40, 26}, /* Zen 5 */
-        {false, 0x000806f8, 0}, /* Sapphire Rapids */
-        {false, 0x00a10f11, 0},
+        {true, 0x0000058c, 5, 8},    /* K6-2 */
+        {true, 0x00040f32, 15, 67},  /* Athlon 64 */
+        {true, 0x00830f10, 23, 49},  /* Zen 2 */
+        {true, 0x00a20f10, 25, 33},  /* Zen 3 */
+        {true, 0x00a10f11, 25, 17},  /* Zen 4 */
+        {true, 0x00b40f40, 26, 68},  /* Zen 5 */
+        {false, 0x00000543, 5, 4},   /* Pentium MMX */
+        {false, 0x000206a7, 6, 42},  /* Sandy Bridge */
+        {false, 0x000806f8, 6, 143}, /* Sapphire Rapids */
+        {false, 0x000c06f2, 6, 207}, /* Emerald Rapids */
     };
     static const struct dti_cpuid_source source = {.cpuid = signed_cpuid};
     const struct dti_cpuid_source *const before = dti_cpuid_source;
+    unsigned model;
     dti_cpuid_source = &source;
     for (size_t i = 0; i < COUNT(cases); i++) {
         signature = cases[i].signature, made_by_amd = cases[i].amd;
-        CHECK_SIZE(dti_amd_family(), cases[i].family);
+        const char *const makers[] = {"GenuineIntel", "AuthenticAMD"};
+        CHECK_SIZE(dti_cpu_family(makers[cases[i].amd], &model), cases[i].family);
+        CHECK_SIZE(model, cases[i].model);
+        CHECK_SIZE(dti_cpu_family(makers[!cases[i].amd], &model), 0);
     }
     dti_cpuid_source = NULL;
-    CHECK_SIZE(dti_amd_family(), 0);
+    CHECK_SIZE(dti_cpu_family("AuthenticAMD", &model), 0);
     dti_cpuid_source = before;
 }
 
@@ -226,6 +232,6 @@ static void levels_have_names_and_a_ladder(void)
 }
 
 UNIT_MAIN(levels_are_those_that_processor_and_system_allow,
-          the_last_cache_is_read_from_the_processor, the_family_is_that_of_amd,
+          the_last_cache_is_read_from_the_processor, family_and_model_are_those_of_the_maker,
           a_limit_lowers_the_level_and_never_raises_it,
           an_unknown_level_is_an_error_that_names_the_known, levels_have_names_and_a_ladder)

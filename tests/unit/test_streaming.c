@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "kernels/cast/copy.h"
+#include "kernels/cpuid.h"
+#include "kernels/streaming_measure.h"
 #include "unit.h"
 
 #define MIB ((size_t)1 << 20)
@@ -135,6 +137,18 @@ static void large_work_is_judged_by_one_measurement(void)
     CHECK_SIZE(dti_usable_cache_bytes(), usable);
 }
 
+/* However slow the system is to provide memory: without a step, the size that the processor reports
+ * would be believed, which may be that of a host with many machines. */
+static void one_step_is_measured_in_any_case(void)
+{
+    struct dti_cache_step steps[DTI_CACHE_STEPS_MAX];
+    if (!dti_cpuid_source) /* not an x86 processor: lines cannot be flushed */
+        return;
+    CHECK_SIZE(dti_cache_measure(steps, 16 * MIB, 64 * MIB, 0), 1);
+    CHECK_SIZE(steps[0].bytes, 32 * MIB);
+    CHECK(steps[0].left > 0 && steps[0].flushed > 0);
+}
+
 /* Spans of streams next to each other and far apart, whole and shortened ones, with unaligned
  * beginning and end. */
 static void every_copy_is_one(void)
@@ -170,5 +184,5 @@ out:
 UNIT_MAIN(the_usable_cache_ends_where_loads_come_from_memory,
           the_fastest_way_is_chosen_if_it_is_clearly_faster,
           staggered_streams_are_at_different_places_of_their_pages,
-          small_work_is_neither_streamed_nor_measured, large_work_is_judged_by_one_measurement,
-          every_copy_is_one)
+          small_work_is_neither_streamed_nor_measured, one_step_is_measured_in_any_case,
+          large_work_is_judged_by_one_measurement, every_copy_is_one)
