@@ -176,12 +176,25 @@ static uint32_t middle_of(struct check *check, const struct dti_block_recipe *re
                          dti_block_dequantize(recipe, scale, (code + 1) & (codes - 1)));
 }
 
-/* ordinary: no specials, no extreme magnitudes. */
-static void fill_block(struct check *check, const struct dti_block_recipe *recipe, uint32_t *x,
-                       bool ordinary)
+/* Where the scale of NVFP4, with the scale of the tensor, is about its largest: below, it is
+ * rounded to either side; above, elements are clipped. */
+static uint32_t full_of(struct check *check, const struct dti_block_recipe *recipe)
 {
+    const float largest = 6 * 448 * float_of(recipe->tensor_scale);
+    return bits_of(largest * (0.875f + (float)check_below(check, 1000) / 2048));
+}
+
+/* Tops of the blocks of a trial. */
+enum tops { ANY, ORDINARY /* no specials, no extreme magnitudes */, FULL };
+
+static void fill_block(struct check *check, const struct dti_block_recipe *recipe, uint32_t *x,
+                       enum tops tops)
+{
+    const bool ordinary = tops != ANY;
     const size_t length = recipe->format->length, sort = check_below(check, 16);
-    const uint32_t top = sort == 0 ? 0 : largest_of(check, ordinary);
+    const uint32_t top = tops == FULL ? full_of(check, recipe)
+                         : sort == 0  ? 0
+                                      : largest_of(check, ordinary);
     struct dti_quantized_block probe;
     dti_block_quantize(recipe, &top, 1, &probe);
     for (size_t i = 0; i < length; i++) {
@@ -209,10 +222,12 @@ static void fill_trial(struct check *check, struct blocks_trial *trial)
 {
     const struct dti_block_recipe *recipe = trial->args.recipe;
     const size_t length = trial->format->length;
-    const bool ordinary = check_below(check, 2) != 0;
+    const uint32_t scale = recipe->tensor_scale;
+    const bool full = scale > 0x20000000 && scale < 0x60000000 && check_below(check, 4) == 0;
+    const enum tops tops = full ? FULL : check_below(check, 2) ? ORDINARY : ANY;
     for (size_t block = 0; block < BLOCKS; block++) {
         uint32_t *x = trial->numbers + block * length;
-        fill_block(check, recipe, x, ordinary);
+        fill_block(check, recipe, x, tops);
         dti_block_quantize(recipe, x, length, &trial->wanted[block]);
     }
 }

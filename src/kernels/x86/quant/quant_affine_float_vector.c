@@ -6,6 +6,7 @@
  * scale each. */
 #include "kernels/x86/quant/quant_affine.h"
 #include "kernels/x86/quant/quant_back.h"
+#include "kernels/x86/quant/quant_refined.h"
 #include "kernels/x86/quant/quant_small.h"
 
 #ifdef __AVX2__
@@ -24,14 +25,16 @@ static bool suits(const struct dti_affine_args *args)
 
 DTI_INLINE void encode_step(const struct encode *c, struct affine_place p,
                             struct dti_quant_count *count, enum dti_quant_division division,
-                            bool columns, bool stream)
+                            bool refined, bool columns, bool stream)
 {
     const vector magnitude = lanes_of(0x7fffffff), largest = lanes_of(0x7f7fffff);
     vector most = VECTOR_WHOLE(setzero)();
     floats q[4];
     byte_mask over;
     for (unsigned i = 0; i < 4; i++) {
-        q[i] = quotient_of(&c->common, p, i, division, columns);
+        q[i] = refined ? signed_quotient(load_floats(p.x + i * VECTOR), c->common.scale,
+                                         c->common.inverse)
+                       : quotient_of(&c->common, p, i, division, columns);
         most = VECTOR_BITS(max_epu32)(most, VECTOR_WHOLE(and)(as_bits(q[i]), magnitude));
     }
     if (numbers_that_differ(VECTOR_BITS(max_epu32)(most, largest), largest) != 0) {
@@ -44,23 +47,39 @@ DTI_INLINE void encode_step(const struct encode *c, struct affine_place p,
 
 DTI_INLINE void encode_loop(const struct encode *c, struct affine_place p, size_t n,
                             struct dti_quant_count *count, enum dti_quant_division division,
-                            bool columns, bool stream)
+                            bool refined, bool columns, bool stream)
 {
     size_t at = stream ? units_before_vector(p.codes, 1) : 0;
     if (at > 0)
         go_portable(&c->common, p, at, count);
     for (; n - at >= STEP; at += STEP) {
         prefetch(p.x + 4 * at, 4 * STEP);
-        encode_step(c, place_at(p, at, 1, columns), count, division, columns, stream);
+        encode_step(c, place_at(p, at, 1, columns), count, division, refined, columns, stream);
     }
     if (at < n)
         go_portable(&c->common, place_at(p, at, 1, columns), n - at, count);
 }
 
+/* Whether all limits of the codes and the scale are as quant_refined.h wants them. */
+static bool refines(const struct encode *c)
+{
+    return c->common.args->encoder->min_exponent >= -30 && may_refine(c->common.scale);
+}
+
+DTI_INLINE void encode_by(const struct encode *c, struct affine_place p, size_t n,
+                          struct dti_quant_count *count, bool columns, bool stream)
+{
+    if (c->common.args->affine->division == DTI_DIVIDE_RECIPROCAL)
+        encode_loop(c, p, n, count, DTI_DIVIDE_RECIPROCAL, false, columns, stream);
+    else if (!columns && refines(c))
+        encode_loop(c, p, n, count, DTI_DIVIDE_TRUE, true, false, stream);
+    else
+        encode_loop(c, p, n, count, DTI_DIVIDE_TRUE, false, columns, stream);
+}
+
 DTI_INLINE void encode(const struct dti_affine_args *args, void *codes, const float *x, size_t n,
                        struct dti_quant_count *count, bool columns)
 {
-    const bool reciprocal = args->affine->division == DTI_DIVIDE_RECIPROCAL;
     const struct affine_place p = place_of(args, codes, x);
     struct encode c = {.common = affine_common(args, codes, n)};
     if (!suits(args)) {
@@ -68,14 +87,10 @@ DTI_INLINE void encode(const struct dti_affine_args *args, void *codes, const fl
         return;
     }
     c.rounding = rounding_init(args->encoder);
-    if (reciprocal && c.common.stream)
-        encode_loop(&c, p, n, count, DTI_DIVIDE_RECIPROCAL, columns, true);
-    else if (reciprocal)
-        encode_loop(&c, p, n, count, DTI_DIVIDE_RECIPROCAL, columns, false);
-    else if (c.common.stream)
-        encode_loop(&c, p, n, count, DTI_DIVIDE_TRUE, columns, true);
+    if (c.common.stream)
+        encode_by(&c, p, n, count, columns, true);
     else
-        encode_loop(&c, p, n, count, DTI_DIVIDE_TRUE, columns, false);
+        encode_by(&c, p, n, count, columns, false);
 }
 
 void VECTOR_NAME(dti_quantize_small)(const struct dti_affine_args *args, void *codes,

@@ -4,26 +4,9 @@
  * (NaNs, infinities, quotients of 2^20 or more, and ties if the exact quotient is required) go
  * to the portable kernel, step by step; everything else is a quotient, a conversion, an addition
  * and a clamp.
- *
- * True division to 8 bits by one scale s needs no division. With r = 1 / s, rounded, a product
- * and two fused operations give
- *
- *   p = x r    e = x - p s    q = p + e r, each rounded once
- *
- * q is not always Q, the rounded x / s, but both are rounded to the same integer unless the last
- * bits of s are next to zeros. For, let u be the last place of Q, s = B 2^i and x = A 2^j with
- * significands of 24 bits, and s so far from the ends of the exponents that nothing underflows:
- *
- * - p is within 2 u of x / s: r and p have relative errors of 2^-24, and x / s is below 2^24 u.
- *   e and r have such errors too, so q is the rounding of a y within 2^-22 u of x / s.
- * - Halves beyond all codes do not matter, as q and Q are clamped to the same end: only h = H / 2,
- *   H odd, |h| < 2^9. If the integers differ, h is between q and Q or one of them. It is an fp32
- *   number with an even significand. So the midpoint m of h and a neighbour is between y and x / s
- *   or one of them, and x / s is within 2^-22 u of it: m 2^k = M = H 2^T +- 1, of 25 bits, T >= 15.
- * - |x / s - m| = |D| / (2 B) u with the integer D = A 2^n - M B, n > 22; so |D| <= 8. But D is B
- *   or -B modulo 2^15. For a multiple B of 2^15 that leaves D = 0, A 2^n = M B, impossible for an
- *   odd M of 25 bits; otherwise the last 15 bits of B are those of a number from -8 to 8. */
+ */
 #include "kernels/x86/quant/quant_affine.h"
+#include "kernels/x86/quant/quant_refined.h"
 
 #ifdef __AVX2__
 static const float small_quotient = 0x1p20f;
@@ -34,23 +17,6 @@ struct affine {
     vector zero, low, high, mask; /* low, high: 32-bit; mask: for codes in words */
     vector low_words, high_words;
 };
-
-/* Whether refined quotients give the integers of quotients by this scale; see above. */
-static bool may_refine(const struct dti_affine_args *args)
-{
-    const uint32_t last = 0x7fff; /* 15 bits */
-    uint32_t bits;
-    memcpy(&bits, &args->scale, sizeof bits);
-    return args->scale > 0x1p-100f && args->scale < 0x1p100f &&
-           ((bits & last) == 0 || ((bits + 8) & last) > 16);
-}
-
-DTI_INLINE floats refined_quotient(const struct affine_common *c, struct affine_place p, unsigned i)
-{
-    const floats x = load_floats(p.x + i * VECTOR), near = VECTOR_BITS(mul_ps)(x, c->inverse);
-    const floats rest = VECTOR_BITS(fnmadd_ps)(near, c->scale, x);
-    return VECTOR_BITS(fmadd_ps)(rest, c->inverse, near);
-}
 
 /* Whether clamping STEP quotients is sufficient. */
 static DTI_NOINLINE bool all_small(const floats q[4])
@@ -70,7 +36,8 @@ DTI_INLINE void affine_step(const struct affine *c, struct affine_place p,
     unsigned clipped = 0;
     bool odd = false;
     for (unsigned i = 0; i < 4; i++) {
-        q[i] = refined ? refined_quotient(&c->common, p, i)
+        q[i] = refined ? refined_quotient(load_floats(p.x + i * VECTOR), c->common.scale,
+                                          c->common.inverse)
                        : quotient_of(&c->common, p, i, division, columns);
         const vector zero =
             columns && p.zero_points ? load_vector(p.zero_points + i * VECTOR) : c->zero;
@@ -211,7 +178,8 @@ static struct affine affine_init(const struct dti_affine_args *args, const void 
                            size_t n, struct dti_quant_count *count)                         \
     {                                                                                       \
         const struct affine c = affine_init(args, codes, n);                                \
-        if (args->affine->division == DTI_DIVIDE_TRUE && !args->scales && may_refine(args)) \
+        if (args->affine->division == DTI_DIVIDE_TRUE && !args->scales &&                   \
+            may_refine(c.common.scale))                                                     \
             refined(&c, place_of(args, codes, x), n, count);                                \
         else                                                                                \
             loops(&c, place_of(args, codes, x), n, count);                                  \

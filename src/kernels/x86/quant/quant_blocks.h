@@ -106,18 +106,12 @@ DTI_INLINE vector tile_amax(const unsigned char *x, unsigned length)
     return largest_of(larger, take_magnitudes, x, length);
 }
 
-/* Whether all are zero or between least and most. */
-DTI_INLINE bool all_ordinary(vector amax, uint32_t least, uint32_t most)
-{
-    const vector clamped =
-        VECTOR_BITS(min_epu32)(VECTOR_BITS(max_epu32)(amax, lanes_of(least)), lanes_of(most));
-    return numbers_that_differ(where_not_zero(clamped, amax), amax) == 0;
-}
-
 /* The result of a tile's scales: a divisor or a factor for each block. */
 struct factors {
     float of[LANES];
-    bool whole; /* no special treatment of codes */
+    float inverse[LANES]; /* if refined */
+    bool whole;           /* no special treatment of codes */
+    bool refined;         /* quotients as in quant_refined.h */
 };
 
 DTI_INLINE void keep_factors(struct factors *ret, floats factors)

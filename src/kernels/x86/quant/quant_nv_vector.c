@@ -4,6 +4,7 @@
  * codes: the rounded sum minus its magic number is the value of the scale. Exact division and
  * tensor scales of extreme size go to the portable kernel. */
 #include "kernels/x86/quant/quant_blocks.h"
+#include "kernels/x86/quant/quant_refined.h"
 #include "kernels/x86/quant/quant_small.h"
 
 #ifdef __AVX2__
@@ -12,7 +13,25 @@ enum { LENGTH = 16, LARGEST_FINITE = 0x7f7fffff };
 struct nv {
     struct rounding rounding, scale_rounding;
     floats tensor, tensor_inverse, factor, divisor;
+    float limit;  /* quotients below it are not clipped */
+    bool refined; /* quotients by tensor as in quant_refined.h */
+    bool divides; /* by divisor; factor is 1 */
 };
+
+/* amax / 6 / tensor, rounded twice, or what gives the same scales: a third of an fp32 number is so
+ * far from midpoints that the refined quotient is exact. False: numbers are not ordinary. */
+DTI_INLINE bool nv_quotients(const struct nv *c, vector amax, floats *ret)
+{
+    const uint32_t least = 0x0d800000, most = 0x5d800000; /* 2^-100, 2^60 */
+    const floats six = floats_of(6), sixth = floats_of(1.0f / 6);
+    if (c->refined && all_ordinary(amax, least, most)) {
+        *ret = refined_quotient(refined_quotient(as_floats(amax), six, sixth), c->tensor,
+                                c->tensor_inverse);
+        return true;
+    }
+    *ret = VECTOR_BITS(div_ps)(VECTOR_BITS(div_ps)(as_floats(amax), six), c->tensor);
+    return all_ordinary(amax, 0, LARGEST_FINITE);
+}
 
 /* Divisors (or factors, with `reciprocal`). Blocks with a scale of 0 have codes of +0, although
  * they may contain negative numbers: unless factors->whole, their numbers count as 0. */
@@ -21,60 +40,66 @@ DTI_INLINE bool nv_scales(const void *constants, const unsigned char *x, unsigne
 {
     const struct nv *c = constants;
     const struct rounding *r = &c->scale_rounding;
-    floats magic;
-    const vector amax = tile_amax(x, LENGTH);
-    if (!all_ordinary(amax, 0, LARGEST_FINITE))
+    floats magic, quotient;
+    const vector amax = tile_amax(x, LENGTH), one = lanes_of(1);
+    if (!nv_quotients(c, amax, &quotient))
         return false;
-    const floats quotient =
-        VECTOR_BITS(div_ps)(VECTOR_BITS(div_ps)(as_floats(amax), floats_of(6)), c->tensor);
     const floats sum = add_magic(r, clamp_magnitude(quotient, r->top), &magic);
     const vector offset = VECTOR_WHOLE(and)(r->offset, lanes_of(0xffff));
     const vector code = VECTOR_BITS(srl_epi32)(
         VECTOR_BITS(sub_epi32)(VECTOR_BITS(madd_epi16)(as_bits(sum), r->join), offset), r->zeros);
     const floats scale = VECTOR_BITS(sub_ps)(sum, magic);
-    const floats factor =
-        reciprocal ? VECTOR_BITS(div_ps)(c->tensor_inverse, scale)
-                   : VECTOR_BITS(div_ps)(VECTOR_BITS(mul_ps)(scale, c->factor), c->divisor);
+    const floats factor = reciprocal   ? VECTOR_BITS(div_ps)(c->tensor_inverse, scale)
+                          : c->divides ? VECTOR_BITS(div_ps)(scale, c->divisor)
+                                       : VECTOR_BITS(mul_ps)(scale, c->factor);
     store_bytes(scales, code);
     keep_factors(ret_factors, as_floats(where_not_zero(as_bits(factor), as_bits(scale))));
-    const vector one = lanes_of(1);
     ret_factors->whole = numbers_that_differ(where_not_zero(one, as_bits(scale)), one) == 0;
+    ret_factors->refined = !reciprocal && ret_factors->whole && may_refine(factor);
+    if (ret_factors->refined) {
+        const floats inverse = VECTOR_BITS(div_ps)(floats_of(1), factor);
+        ret_factors->refined = all_below(VECTOR_BITS(mul_ps)(as_floats(amax), inverse), c->limit);
+        store_floats((unsigned char *)ret_factors->inverse, inverse, false);
+    }
     return true;
 }
 
-DTI_INLINE vector nv_group(const struct nv *c, const unsigned char *x,
-                           const struct factors *factors, unsigned group, byte_mask *ret_over,
-                           bool reciprocal, bool whole)
+/* How numbers are brought to the scale of the codes: refined ones are not clipped; the last one is
+ * right whether blocks have scales of 0 or not. */
+enum how { PRODUCTS, MASKED_PRODUCTS, REFINED, QUOTIENTS };
+
+DTI_INLINE floats nv_number(floats x, const struct factors *factors, unsigned block, enum how how)
 {
-    floats y[4];
-    for (unsigned i = 0; i < 4; i++) {
-        const unsigned at = (4 * group + i) * LANES;
-        const floats by = floats_of(factors->of[at / LENGTH]);
-        floats number = load_floats(x + (size_t)4 * at);
-        if (!whole)
-            number = as_floats(where_not_zero(as_bits(number), as_bits(by)));
-        if (reciprocal)
-            y[i] = VECTOR_BITS(mul_ps)(number, by);
-        else if (whole)
-            y[i] = VECTOR_BITS(div_ps)(number, by);
-        else /* 0 / 0 */
-            y[i] = as_floats(where_not_zero(as_bits(VECTOR_BITS(div_ps)(number, by)), as_bits(by)));
-    }
-    return round_group(&c->rounding, y, true, ret_over);
+    const floats by = floats_of(factors->of[block]);
+    const floats number = how == MASKED_PRODUCTS || how == QUOTIENTS
+                              ? as_floats(where_not_zero(as_bits(x), as_bits(by)))
+                              : x;
+    if (how == REFINED)
+        return signed_quotient(number, by, floats_of(factors->inverse[block]));
+    return how == QUOTIENTS /* where_not_zero(): 0 / 0 */
+               ? as_floats(where_not_zero(as_bits(VECTOR_BITS(div_ps)(number, by)), as_bits(by)))
+               : VECTOR_BITS(mul_ps)(number, by);
 }
 
 DTI_INLINE void nv_codes_as(const struct nv *c, const unsigned char *x,
                             const struct factors *factors, unsigned char *codes,
                             struct dti_quant_count *count, bool stream, struct tile_shape shape,
-                            bool reciprocal, bool whole)
+                            enum how how)
 {
     struct dti_quant_count some = {0};
     for (unsigned group = 0; group < LENGTH * LANES / DTI_GROUP; group++) {
         prefetch_group(x, group, LENGTH);
         byte_mask over;
-        store_codes(codes, group, nv_group(c, x, factors, group, &over, reciprocal, whole), shape,
-                    stream);
-        count_clipped(over, LENGTH, &some);
+        floats y[4];
+        for (unsigned i = 0; i < 4; i++) {
+            const unsigned at = (4 * group + i) * LANES;
+            y[i] = nv_number(load_floats(x + (size_t)4 * at), factors, at / LENGTH, how);
+        }
+        const vector code =
+            round_group(&c->rounding, y, how != REFINED, how == REFINED ? NULL : &over);
+        store_codes(codes, group, code, shape, stream);
+        if (how != REFINED)
+            count_clipped(over, LENGTH, &some);
     }
     count->clipped += some.clipped;
     count->blocks += some.blocks;
@@ -85,10 +110,14 @@ DTI_INLINE void nv_codes(const void *constants, const unsigned char *x,
                          struct dti_quant_count *count, bool stream, struct tile_shape shape,
                          bool reciprocal)
 {
-    if (factors->whole)
-        nv_codes_as(constants, x, factors, codes, count, stream, shape, reciprocal, true);
+    if (reciprocal && factors->whole)
+        nv_codes_as(constants, x, factors, codes, count, stream, shape, PRODUCTS);
+    else if (reciprocal)
+        nv_codes_as(constants, x, factors, codes, count, stream, shape, MASKED_PRODUCTS);
+    else if (factors->refined)
+        nv_codes_as(constants, x, factors, codes, count, stream, shape, REFINED);
     else
-        nv_codes_as(constants, x, factors, codes, count, stream, shape, reciprocal, false);
+        nv_codes_as(constants, x, factors, codes, count, stream, shape, QUOTIENTS);
 }
 
 #define DIVISION(name, reciprocal)                                                                 \
@@ -106,6 +135,18 @@ DTI_INLINE void nv_codes(const void *constants, const unsigned char *x,
     TILE_ORDERS(name, name##_scales, name##_pack, 1, true)
 DIVISION(quotients, false)
 DIVISION(products, true)
+
+/* Between the largest number and the next one, and nearer to the former by more than the error of a
+ * quotient. */
+static float unclipped(const struct dti_encoder *e)
+{
+    const uint32_t code = (uint32_t)e->max_magnitude;
+    const uint32_t bits[2] = {dti_small_value(e, code), dti_small_value(e, code + 1)};
+    float largest, next;
+    memcpy(&largest, &bits[0], sizeof largest);
+    memcpy(&next, &bits[1], sizeof next);
+    return largest + (next - largest) * 0.4375f;
+}
 
 void VECTOR_NAME(dti_quantize_nvfp4)(const struct dti_block_args *args, void *codes, void *scales,
                                      const float *x, size_t n, struct dti_quant_count *count)
@@ -126,8 +167,11 @@ void VECTOR_NAME(dti_quantize_nvfp4)(const struct dti_block_args *args, void *co
     /* scales saturate before rounding */
     c.scale_rounding.top = lanes_of(dti_small_value(
         &args->parts->scale_encoder, (uint32_t)args->parts->scale_encoder.max_magnitude));
+    c.limit = unclipped(&args->parts->encoder);
     c.tensor = floats_of(tensor);
     c.tensor_inverse = floats_of(1 / tensor);
+    c.refined = may_refine(c.tensor);
+    c.divides = args->recipe->tensor_divisor != 0;
     c.factor = floats_of(by.factor);
     c.divisor = floats_of(by.divisor);
     if (args->recipe->division == DTI_DIVIDE_RECIPROCAL)

@@ -66,7 +66,7 @@ DTI_INLINE vector round_number(const struct rounding *r, floats x, bool clamp)
 }
 
 /* Codes of four vectors of numbers, in order; and a mask of those beyond the largest, as for
- * count_clipped(). */
+ * count_clipped(), unless ret_over is NULL: there are none. */
 DTI_INLINE vector round_group(const struct rounding *r, const floats x[4], bool clamp,
                               byte_mask *ret_over)
 {
@@ -79,10 +79,11 @@ DTI_INLINE vector round_group(const struct rounding *r, const floats x[4], bool 
         words[i] = VECTOR_BITS(srl_epi16)(VECTOR_BITS(sub_epi16)(pair, r->offset), r->zeros);
     }
     const vector code = VECTOR_BITS(packus_epi16)(words[0], words[1]);
-    const vector kept = VECTOR_BITS(min_epu8)(code, r->max);
+    const vector kept = ret_over ? VECTOR_BITS(min_epu8)(code, r->max) : code;
     const vector signs = VECTOR_BITS(packs_epi16)(VECTOR_BITS(packs_epi32)(bits[0], bits[1]),
                                                   VECTOR_BITS(packs_epi32)(bits[2], bits[3]));
-    *ret_over = bytes_that_differ(code, kept);
+    if (ret_over)
+        *ret_over = bytes_that_differ(code, kept);
     return order_packed(either(VECTOR_BITS(srl_epi16)(signs, r->sign_shift), r->sign, kept));
 }
 #endif

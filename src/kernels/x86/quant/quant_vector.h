@@ -248,6 +248,14 @@ DTI_INLINE floats floats_of(float x)
     return VECTOR_BITS(set1_ps)(x);
 }
 
+/* Whether all are zero or between least and most. */
+DTI_INLINE bool all_ordinary(vector amax, uint32_t least, uint32_t most)
+{
+    const vector clamped =
+        VECTOR_BITS(min_epu32)(VECTOR_BITS(max_epu32)(amax, lanes_of(least)), lanes_of(most));
+    return numbers_that_differ(where_not_zero(clamped, amax), amax) == 0;
+}
+
 /* Replaces every NaN by the canonical one. */
 DTI_INLINE floats plain_nans(floats x)
 {
