@@ -174,10 +174,11 @@ static int run_permit(unsigned component)
 
 static const struct dti_cpuid_source processor = {
     .cpuid = run_cpuid, .xgetbv = run_xgetbv, .permit = run_permit};
-const struct dti_cpuid_source *dti_cpuid_source = &processor;
+#define OWN_SOURCE (&processor)
 #else
-const struct dti_cpuid_source *dti_cpuid_source = NULL;
+#define OWN_SOURCE NULL
 #endif
+const struct dti_cpuid_source *dti_cpuid_source = OWN_SOURCE;
 
 /* Bits of CPUID, Intel SDM volume 2A and AMD APM volume 3, appendix E. */
 enum {
@@ -207,41 +208,46 @@ static bool has(uint32_t bits, uint32_t wanted)
     return (bits & wanted) == wanted;
 }
 
-/* Tests bits in subleaf 1 of the extended features, if subleaf 0 reports that it exists. */
-static bool has_more(const struct dti_cpuid *extended, uint32_t wanted)
-{
-    return extended->eax >= 1 &&
-           has(dti_cpuid_source->cpuid(LEAF_EXTENDED_FEATURES, 1).eax, wanted);
-}
+/* The levels, and after them the units, that are present, as bits. */
+#define LEVEL_BIT(level) (UINT32_C(1) << (level))
+#define UNIT_BIT(unit)   (UINT32_C(1) << (DTI_LEVEL_COUNT + (unit)))
+#define ASKED            (UINT32_C(1) << 31)
+_Static_assert((int)DTI_LEVEL_COUNT + (int)DTI_UNIT_AVX_VNNI < 31, "one bit for each");
 
-static bool x86_present(enum dti_level level)
+static uint32_t ask_x86(const struct dti_cpuid_source *source)
 {
-    const struct dti_cpuid_source *const source = dti_cpuid_source;
-    if (!source || source->cpuid(0, 0).eax < LEAF_EXTENDED_FEATURES)
-        return false;
+    if (source->cpuid(0, 0).eax < LEAF_EXTENDED_FEATURES)
+        return 0;
     const struct dti_cpuid basic = source->cpuid(LEAF_FEATURES, 0);
     const struct dti_cpuid extended = source->cpuid(LEAF_EXTENDED_FEATURES, 0);
     if (!has(basic.ecx, FEATURES_ECX) || !has(extended.ebx, AVX2_EBX))
-        return false;
+        return 0;
+    /* subleaf 0 reports whether subleaf 1 exists */
+    const uint32_t more = extended.eax >= 1 ? source->cpuid(LEAF_EXTENDED_FEATURES, 1).eax : 0;
     const uint64_t kept = source->xgetbv();
     const bool avx2 = (kept & XCR0_YMM) == XCR0_YMM;
     const bool avx512 = avx2 && (kept & XCR0_ZMM) == XCR0_ZMM && has(extended.ebx, AVX512_EBX);
     const bool vbmi = avx512 && has(extended.ecx, VBMI_ECX);
-    const bool bf16 = vbmi && has_more(&extended, BF16_EAX);
-    switch (level) {
-    case DTI_LEVEL_AVX2:
-        return avx2;
-    case DTI_LEVEL_AVX512:
-        return avx512;
-    case DTI_LEVEL_AVX512VBMI:
-        return vbmi;
-    case DTI_LEVEL_AVX512BF16:
-        return bf16;
-    case DTI_LEVEL_AMX:
-        return bf16 && has(extended.edx, AMX_EDX) && (kept & XCR0_TILES) == XCR0_TILES;
-    default:
-        return false;
+    const bool bf16 = vbmi && has(more, BF16_EAX);
+    const bool amx = bf16 && has(extended.edx, AMX_EDX) && (kept & XCR0_TILES) == XCR0_TILES;
+    return (avx2 ? LEVEL_BIT(DTI_LEVEL_AVX2) : 0) | (avx512 ? LEVEL_BIT(DTI_LEVEL_AVX512) : 0) |
+           (vbmi ? LEVEL_BIT(DTI_LEVEL_AVX512VBMI) : 0) |
+           (bf16 ? LEVEL_BIT(DTI_LEVEL_AVX512BF16) : 0) | (amx ? LEVEL_BIT(DTI_LEVEL_AMX) : 0) |
+           (avx2 && has(more, AVX_VNNI_EAX) ? UNIT_BIT(DTI_UNIT_AVX_VNNI) : 0);
+}
+
+/* A virtual machine takes microseconds for each CPUID, so the processor is asked once. */
+static uint32_t x86_present(void)
+{
+    static _Atomic uint32_t present;
+    const struct dti_cpuid_source *const source = dti_cpuid_source;
+    uint32_t bits = source == OWN_SOURCE ? atomic_load(&present) : 0;
+    if (bits == 0 && source) {
+        bits = ask_x86(source) | ASKED;
+        if (source == OWN_SOURCE)
+            atomic_store(&present, bits);
     }
+    return bits;
 }
 
 #if defined __aarch64__
@@ -271,17 +277,14 @@ bool dti_level_present(enum dti_level level)
         return true;
     if (level >= DTI_LEVEL_NEON)
         return arm_present(level);
-    return x86_present(level);
+    return (x86_present() & LEVEL_BIT(level)) != 0;
 }
 
 bool dti_unit_present(enum dti_unit unit)
 {
     if (unit == DTI_UNIT_NONE)
         return true;
-    if (!x86_present(DTI_LEVEL_AVX2))
-        return false;
-    const struct dti_cpuid extended = dti_cpuid_source->cpuid(LEAF_EXTENDED_FEATURES, 0);
-    return has_more(&extended, AVX_VNNI_EAX);
+    return (x86_present() & UNIT_BIT(unit)) != 0;
 }
 
 /* Function 0 has the maker's name, function 1 the family and the model in EAX: AMD APM volume 3,

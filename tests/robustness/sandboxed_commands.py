@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: MIT
 """Whole commands in the sandbox: the same answers with it as without, no call of theirs refused, and files elsewhere out of reach.
 What a reader cannot do in it is the business of tests/unit/test_sandbox.c."""
+import ctypes
 import json
 import os
+import platform
 import re
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -24,6 +27,25 @@ EXPECTED = re.compile(r"\bopenat\([^,]*, \"[^\"]*\", O_RDONLY\|O_NOFOLLOW\|O_CLO
 
 def has_sandbox():
     return run(["inspect", "nowhere.npy", "--sandbox", "always"]).code != 5
+
+
+def older_kernel(*calls):
+    """Makes these system calls of a program to come fail with ENOSYS."""
+    steps = [(0x20, 0, 0, 0)] # A = the number
+    steps += [(0x15, len(calls) - i, 0, call) for i, call in enumerate(calls)]
+    steps += [(0x06, 0, 0, 0x7FFF0000), (0x06, 0, 0, 0x00050026)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in steps))
+
+    class Program(ctypes.Structure):
+        _fields_ = [("count", ctypes.c_ushort), ("code", ctypes.c_void_p)]
+    program = Program(len(steps), ctypes.addressof(code))
+    libc = ctypes.CDLL(None)
+
+    def prepare():
+        if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, ctypes.byref(program)) != 0:
+            os._exit(99)
+    prepare.kept = code
+    return prepare
 
 
 def both(words, stdin=b""):
@@ -140,6 +162,24 @@ def always_fails_where_it_cannot_be_had():
     for words in (["bench", "cast"], ["devices"], ["mem", "7B", "bf16", "--fit", "cuda"], ["cast", "1", "bf16", "--device", "cuda"]):
         done = run(words + ["--sandbox", "always"])
         require(done.code == 5 and b"--sandbox always" in done.stderr, "exit code", words, done.code, done.stderr)
+
+
+@check
+def what_a_kernel_lacks_is_named():
+    landlock, seccomp = 444, {"x86_64": 317}.get(platform.machine(), 277)
+    of_files, of_calls = b"limits on files (Landlock)", b"filters of system calls (seccomp)"
+    with folder():
+        models()
+        words = ["inspect", "blobs", "--stats"]
+        want = run(words + ["--sandbox", "never"])
+        for calls, lacks in (((landlock,), of_files), ((seccomp,), of_calls), ((landlock, seccomp), of_files)):
+            prepare = older_kernel(*calls)
+            require(run(["--version", "-v"], prepare=prepare).stdout.find(b"sandbox    lacks " + lacks) >= 0, "--version -v", calls)
+            done = run(words + ["--sandbox", "always"], prepare=prepare)
+            require(done.code == 5 and lacks in done.stderr and not done.stdout, "always", calls, done.code, done.stderr)
+            for when in ([], ["--sandbox", "auto"]):
+                done = run(words + when, prepare=prepare)
+                require((done.code, done.stdout, done.stderr) == (want.code, want.stdout, want.stderr), "auto", calls, done.stderr)
 
 
 if __name__ == "__main__":

@@ -21,15 +21,18 @@
 #include "folder.h"
 
 enum which { PLAIN, WITH_OUTPUT, WITH_NETWORK, OF_STREAMS };
+enum { NEWEST = 6 }; /* version of Landlock, after which there are no new limits */
 struct attempt {
     enum which which;
+    long version;     /* of Landlock */
     int (*act)(void); /* 0, or an errno value */
 };
 
-static void enter(enum which which)
+/* Returns what it lacks, or NULL. */
+static const char *enter(enum which which, long version)
 {
     struct dti_sandbox sandbox;
-    dti_sandbox_begin(&sandbox, which == WITH_NETWORK);
+    dti_sandbox_begin_as(&sandbox, which == WITH_NETWORK, version);
     dti_sandbox_allow(&sandbox, "in.bin", DTI_SANDBOX_READ);
     if (which == OF_STREAMS) {
         dti_sandbox_allow(&sandbox, "/dev/stdin", DTI_SANDBOX_READ);
@@ -38,20 +41,21 @@ static void enter(enum which which)
     if (which == WITH_OUTPUT)
         dti_sandbox_allow(&sandbox, "out/new.bin", DTI_SANDBOX_WRITE);
     dti_sandbox_enter(&sandbox);
+    return sandbox.lacks;
 }
 
 static void in_child(FILE *out, const void *context)
 {
     const struct attempt *const attempt = context;
-    enter(attempt->which);
+    (void)enter(attempt->which, attempt->version);
     fprintf(out, "%d", attempt->act());
 }
 
 /* What an attempt ends with in a sandbox. */
-static int outcome(enum which which, int (*act)(void))
+static int outcome(enum which which, long version, int (*act)(void))
 {
     struct child_result result;
-    const struct attempt attempt = {which, act};
+    const struct attempt attempt = {which, version, act};
     child_run(&result, in_child, &attempt, NULL);
     return result.status == 0 ? atoi(result.output) : -1;
 }
@@ -274,7 +278,7 @@ struct row {
     const char *name;
     int (*act)(void);
     int in[3];   /* in each sandbox: 0, or an errno value */
-    int version; /* of Landlock, from which on it decides; 0: the filter does */
+    int version; /* of Landlock, from which on it decides; 0: the filter alone does */
 };
 static const struct row rows[] = {
     {"read the named file", read_named, {0, 0, 0}, 1},
@@ -350,23 +354,114 @@ static const char *lacks(void)
     return sandbox.lacks;
 }
 
-static void what_is_not_needed_is_refused(void)
+/* The newest version of Landlock that this machine can stand for. */
+static long newest(void)
 {
     const long version = syscall(444 /* landlock_create_ruleset */, NULL, 0, 1);
+    return version < NEWEST ? version : NEWEST;
+}
+
+/* Without a version for output, output leaves files without limits. */
+static bool decides(const struct row *row, enum which which, long version)
+{
+    return row->version == 0 || (version >= row->version && (version > 1 || which != WITH_OUTPUT));
+}
+
+/* With the limits of every kernel that this one can stand for, down to one without Landlock. */
+static void what_is_not_needed_is_refused(void)
+{
     if (lacks()) {
         printf("skipped: this machine or build lacks %s\n", lacks());
         return;
     }
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         for (int which = PLAIN; which <= WITH_NETWORK; which++) {
-            if (version < rows[i].version)
-                continue;
-            prepare();
-            const int got = outcome((enum which)which, rows[i].act);
-            if (!CHECK(got == rows[i].in[which]))
-                printf("  %s, sandbox %d: %d, not %d\n", rows[i].name, which, got,
-                       rows[i].in[which]);
-            leave();
+            for (long version = newest(); version >= 0; version--) {
+                if (!decides(&rows[i], (enum which)which, version))
+                    continue;
+                prepare();
+                const int got = outcome((enum which)which, version, rows[i].act);
+                if (!CHECK(got == rows[i].in[which]))
+                    printf("  %s, sandbox %d, Landlock %ld: %d, not %d\n", rows[i].name, which,
+                           version, got, rows[i].in[which]);
+                leave();
+            }
+        }
+    }
+}
+
+static void name_what_it_lacks(FILE *out, const void *context)
+{
+    const struct attempt *const attempt = context;
+    const char *const lacking = enter(attempt->which, attempt->version);
+    fprintf(out, "%s; files %s", lacking ? lacking : "nothing",
+            dti_sandbox_limits_files() ? "limited" : "not limited");
+}
+
+/* What older kernels lack is named, and only what they lack is left out. */
+static void older_kernels_are_told_apart(void)
+{
+    static const struct {
+        long version;
+        enum which which;
+        const char *lacking;
+    } kernels[] = {
+        {-1, PLAIN, "limits on files (Landlock); files not limited"},
+        {0, PLAIN, "limits on files (Landlock); files not limited"},
+        {0, WITH_OUTPUT, "limits on files (Landlock); files not limited"},
+        {1, PLAIN, "nothing; files limited"},
+        {1, WITH_OUTPUT, "limits on files that allow output (Landlock 2); files not limited"},
+        {1, WITH_NETWORK, "nothing; files limited"},
+        {2, WITH_OUTPUT, "nothing; files limited"},
+        {3, WITH_OUTPUT, "nothing; files limited"},
+        {4, WITH_NETWORK, "nothing; files limited"},
+        {5, WITH_OUTPUT, "nothing; files limited"},
+        {6, WITH_NETWORK, "nothing; files limited"},
+        {1000, PLAIN, "nothing; files limited"},
+    };
+    if (lacks())
+        return;
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        const struct attempt attempt = {kernels[i].which, kernels[i].version, NULL};
+        struct child_result result;
+        if (kernels[i].version > newest() && newest() < NEWEST)
+            continue;
+        prepare();
+        child_run(&result, name_what_it_lacks, &attempt, NULL);
+        if (!CHECK(strcmp(result.output, kernels[i].lacking) == 0))
+            printf("  Landlock %ld, sandbox %d: %s\n", kernels[i].version, (int)kernels[i].which,
+                   result.output);
+        leave();
+    }
+}
+
+/* The words of landlock(7): rights by their bits, and the size of the struct, by version. */
+static void each_version_is_asked_what_it_knows(void)
+{
+    enum { EXECUTE_TO_MAKE_SYM = 0x1fff, REFER = 0x2000, TRUNCATE = 0x4000, IOCTL_DEV = 0x8000 };
+    static const struct {
+        long version;
+        uint64_t files;
+        size_t size;
+    } versions[] = {
+        {-1, 0, 0},
+        {0, 0, 0},
+        {1, EXECUTE_TO_MAKE_SYM, 8},
+        {2, EXECUTE_TO_MAKE_SYM | REFER, 8},
+        {3, EXECUTE_TO_MAKE_SYM | REFER | TRUNCATE, 8},
+        {4, EXECUTE_TO_MAKE_SYM | REFER | TRUNCATE, 16},
+        {5, EXECUTE_TO_MAKE_SYM | REFER | TRUNCATE | IOCTL_DEV, 16},
+        {6, EXECUTE_TO_MAKE_SYM | REFER | TRUNCATE | IOCTL_DEV, 24},
+        {7, EXECUTE_TO_MAKE_SYM | REFER | TRUNCATE | IOCTL_DEV, 24},
+        {1000, EXECUTE_TO_MAKE_SYM | REFER | TRUNCATE | IOCTL_DEV, 24},
+    };
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+        for (int network = 0; network < 2; network++) {
+            struct dti_sandbox_rules rules;
+            CHECK_U64(dti_sandbox_rules(&rules, versions[i].version, network), versions[i].size);
+            CHECK_U64(rules.files, versions[i].files);
+            CHECK_U64(rules.network, network ? 1 : 3); /* bind, connect */
+            CHECK_U64(rules.scopes, 3);                /* abstract sockets, signals */
         }
     }
 }
@@ -392,10 +487,10 @@ static void streams_by_name_lead_no_further(void)
     prepare();
     const int kept = dup(STDIN_FILENO), fd = open("beside.bin", O_RDONLY);
     CHECK(fd >= 0 && dup2(fd, STDIN_FILENO) == STDIN_FILENO);
-    CHECK_I64(outcome(OF_STREAMS, read_input), 0);
-    CHECK_I64(outcome(OF_STREAMS, read_device), EACCES);
-    CHECK_I64(outcome(OF_STREAMS, write_device), EACCES);
-    CHECK_I64(outcome(OF_STREAMS, read_passwd), EACCES);
+    CHECK_I64(outcome(OF_STREAMS, newest(), read_input), 0);
+    CHECK_I64(outcome(OF_STREAMS, newest(), read_device), EACCES);
+    CHECK_I64(outcome(OF_STREAMS, newest(), write_device), EACCES);
+    CHECK_I64(outcome(OF_STREAMS, newest(), read_passwd), EACCES);
     CHECK(dup2(kept, STDIN_FILENO) == STDIN_FILENO);
     (void)close(kept);
     (void)close(fd);
@@ -413,5 +508,6 @@ static void without_a_sandbox_it_succeeds(void)
     CHECK(!dti_sandbox_limits_files());
 }
 
-UNIT_MAIN(what_is_not_needed_is_refused, streams_by_name_lead_no_further,
+UNIT_MAIN(what_is_not_needed_is_refused, older_kernels_are_told_apart,
+          each_version_is_asked_what_it_knows, streams_by_name_lead_no_further,
           without_a_sandbox_it_succeeds)

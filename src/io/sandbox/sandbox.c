@@ -20,10 +20,51 @@ bool dti_sandbox_limits_files(void)
     return atomic_load(&limits_files);
 }
 
+#define RIGHT(bit)  (UINT64_C(1) << (bit))
+#define WRITE_FILE  RIGHT(1)
+#define READ_FILE   RIGHT(2)
+#define READ_DIR    RIGHT(3)
+#define REMOVE_DIR  RIGHT(4)
+#define REMOVE_FILE RIGHT(5)
+#define MAKE_DIR    RIGHT(7)
+#define MAKE_REG    RIGHT(8)
+#define REFER       RIGHT(13) /* moves between folders; before version 2 always refused */
+#define TRUNCATE    RIGHT(14)
+#define IOCTL       RIGHT(15) /* of devices: whether it is a terminal */
+#define OF_FILES    (WRITE_FILE | READ_FILE | TRUNCATE | IOCTL)
+#define OF_READERS  (READ_FILE | READ_DIR)
+#define OF_SCRATCH  (WRITE_FILE | READ_FILE | TRUNCATE | REMOVE_FILE | MAKE_REG)
+#define OF_WRITERS  (OF_SCRATCH | READ_DIR | REMOVE_DIR | MAKE_DIR | REFER)
+#define TCP         (RIGHT(0) | RIGHT(1)) /* ports to bind and to connect to */
+#define TCP_BIND    RIGHT(0)
+#define OTHERS      (RIGHT(0) | RIGHT(1)) /* abstract sockets, signals */
+
+size_t dti_sandbox_rules(struct dti_sandbox_rules *ret, long version, bool network)
+{
+    /* how many rights of files each version has, and the size of its struct */
+    static const struct {
+        unsigned char rights, size;
+    } versions[] = {{0, 0}, {13, 8}, {14, 8}, {15, 8}, {15, 16}, {16, 16}, {16, 24}};
+    const long most = (long)(sizeof versions / sizeof *versions) - 1;
+    const long known = version < 0 ? 0 : version < most ? version : most;
+    *ret = (struct dti_sandbox_rules){
+        .files = RIGHT(versions[known].rights) - 1,
+        .network = network ? TCP_BIND : TCP,
+        .scopes = OTHERS,
+    };
+    return versions[known].size;
+}
+
 #if !defined DTI_SANDBOX
 void dti_sandbox_begin(struct dti_sandbox *ret, bool network)
 {
     *ret = (struct dti_sandbox){.lacks = dti_filter_lacks(), .rules = -1, .network = network};
+}
+
+void dti_sandbox_begin_as(struct dti_sandbox *ret, bool network, long version)
+{
+    (void)version;
+    dti_sandbox_begin(ret, network);
 }
 
 void dti_sandbox_allow(struct dti_sandbox *sandbox, const char *path, enum dti_sandbox_use use)
@@ -62,53 +103,25 @@ void dti_sandbox_leave_out(struct dti_sandbox *sandbox)
 /* The kernel's interface, of which older headers lack parts. What later versions added is handled
  * where the kernel has it. */
 enum { VERSION_FLAG = 1, BENEATH = 1 };
-#define RIGHT(bit)          (UINT64_C(1) << (bit))
-#define WRITE_FILE          RIGHT(1)
-#define READ_FILE           RIGHT(2)
-#define READ_DIR            RIGHT(3)
-#define REMOVE_DIR          RIGHT(4)
-#define REMOVE_FILE         RIGHT(5)
-#define MAKE_DIR            RIGHT(7)
-#define MAKE_REG            RIGHT(8)
-#define REFER               RIGHT(13) /* moves between folders; before version 2 always refused */
-#define TRUNCATE            RIGHT(14)
-#define IOCTL               RIGHT(15) /* of devices: whether it is a terminal */
-#define OF_FILES            (WRITE_FILE | READ_FILE | TRUNCATE | IOCTL)
-#define OF_READERS          (READ_FILE | READ_DIR)
-#define OF_SCRATCH          (WRITE_FILE | READ_FILE | TRUNCATE | REMOVE_FILE | MAKE_REG)
-#define OF_WRITERS          (OF_SCRATCH | READ_DIR | REMOVE_DIR | MAKE_DIR | REFER)
-#define TCP                 (RIGHT(0) | RIGHT(1)) /* ports to bind and to connect to */
-#define TCP_BIND            RIGHT(0)
-#define OTHERS              (RIGHT(0) | RIGHT(1)) /* abstract sockets, signals */
-
-struct rule_set {
-    uint64_t files, network, scopes;
-};
 struct path_rule {
     uint64_t rights;
     int32_t folder;
 } __attribute__((packed));
 
-/* By version of the interface: how many rights of files there are, and the size of the struct. */
-static const struct {
-    unsigned char rights, size;
-} versions[] = {{0, 0}, {13, 8}, {14, 8}, {15, 8}, {15, 16}, {16, 16}, {16, 24}};
-
 void dti_sandbox_begin(struct dti_sandbox *ret, bool network)
 {
+    dti_sandbox_begin_as(ret, network,
+                         syscall(SYS_landlock_create_ruleset, NULL, (size_t)0, VERSION_FLAG));
+}
+
+void dti_sandbox_begin_as(struct dti_sandbox *ret, bool network, long version)
+{
+    struct dti_sandbox_rules wanted;
+    const size_t size = dti_sandbox_rules(&wanted, version, network);
     *ret = (struct dti_sandbox){.lacks = dti_filter_lacks(), .rules = -1, .network = network};
-    const long found = syscall(SYS_landlock_create_ruleset, NULL, (size_t)0, VERSION_FLAG);
-    const long most = (long)(sizeof versions / sizeof *versions) - 1;
-    const long version = found < 0 ? 0 : found < most ? found : most;
-    const struct rule_set wanted = {
-        .files = RIGHT(versions[version].rights) - 1,
-        .network = network ? TCP_BIND : TCP,
-        .scopes = OTHERS,
-    };
     ret->handled = wanted.files;
-    if (version > 0)
-        ret->rules =
-            (int)syscall(SYS_landlock_create_ruleset, &wanted, (size_t)versions[version].size, 0);
+    if (size > 0)
+        ret->rules = (int)syscall(SYS_landlock_create_ruleset, &wanted, size, 0);
     if (ret->rules < 0)
         ret->lacks = "limits on files (Landlock)";
     if (ret->rules < 0 || !network)
@@ -125,16 +138,10 @@ static void give_up(struct dti_sandbox *sandbox, const char *lacks)
     sandbox->lacks = lacks;
 }
 
-/* An open file or folder. */
+/* An open file or folder, with rights that it can have. */
 static void allow_open(struct dti_sandbox *sandbox, int fd, uint64_t rights)
 {
-    struct stat st;
-    if (fstat(fd, &st) != 0)
-        return;
-    const struct path_rule rule = {
-        .rights = rights & sandbox->handled & (S_ISDIR(st.st_mode) ? ~UINT64_C(0) : OF_FILES),
-        .folder = fd,
-    };
+    const struct path_rule rule = {.rights = rights & sandbox->handled, .folder = fd};
     if (sandbox->rules >= 0 &&
         syscall(SYS_landlock_add_rule, sandbox->rules, BENEATH, &rule, 0) != 0 &&
         errno != EBADFD) /* a pipe without a name, which needs no rule */
@@ -154,9 +161,11 @@ static int open_at(struct dti_sandbox *sandbox, int folder, const char *path, in
 static bool allow_at(struct dti_sandbox *sandbox, int folder, const char *path, uint64_t rights)
 {
     const int fd = open_at(sandbox, folder, path, O_PATH);
+    struct stat st;
     if (fd < 0)
         return false;
-    allow_open(sandbox, fd, rights);
+    if (fstat(fd, &st) == 0)
+        allow_open(sandbox, fd, S_ISDIR(st.st_mode) ? rights : rights & OF_FILES);
     (void)close(fd);
     return true;
 }
@@ -174,7 +183,7 @@ struct entry {
  * folders: the author of that link would choose what is open. */
 static void allow_links(struct dti_sandbox *sandbox, int folder)
 {
-    _Alignas(struct entry) char block[2048];
+    _Alignas(struct entry) char block[8192]; /* a folder may have many entries */
     struct stat st;
     for (long got; (got = syscall(SYS_getdents64, folder, block, sizeof block)) > 0;) {
         for (long at = 0; at < got;) {
@@ -280,11 +289,13 @@ void dti_sandbox_allow(struct dti_sandbox *sandbox, const char *path, enum dti_s
     struct stat st = {.st_mode = 0};
     if (sandbox->rules < 0)
         return;
-    const bool there = stat(path, &st) == 0;
-    if (use == DTI_SANDBOX_SYSTEM || use == DTI_SANDBOX_SCRATCH)
+    if (use == DTI_SANDBOX_SYSTEM || use == DTI_SANDBOX_SCRATCH) {
         (void)allow_at(sandbox, AT_FDCWD, path,
                        use == DTI_SANDBOX_SYSTEM ? OF_READERS : OF_SCRATCH);
-    else if (use == DTI_SANDBOX_WRITE)
+        return;
+    }
+    const bool there = stat(path, &st) == 0;
+    if (use == DTI_SANDBOX_WRITE)
         allow_output(sandbox, path, there, st.st_mode);
     else if (S_ISDIR(st.st_mode))
         (void)allow_folder(sandbox, path, OF_READERS);

@@ -11,6 +11,7 @@
 #define IO_SANDBOX_SANDBOX_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum dti_sandbox_use {
@@ -38,6 +39,15 @@ void dti_sandbox_allow(struct dti_sandbox *sandbox, const char *path, enum dti_s
 void dti_sandbox_enter(struct dti_sandbox *sandbox);
 /* In place of dti_sandbox_enter(). */
 void dti_sandbox_leave_out(struct dti_sandbox *sandbox);
+
+/* For tests: what is asked of a kernel whose Landlock has this version (0 or less: none), in the
+ * layout of struct landlock_ruleset_attr. Returns how many bytes of it such a kernel knows. */
+struct dti_sandbox_rules {
+    uint64_t files, network, scopes;
+};
+size_t dti_sandbox_rules(struct dti_sandbox_rules *ret, long version, bool network);
+/* dti_sandbox_begin() on such a kernel; on one that is older, `lacks` says so. */
+void dti_sandbox_begin_as(struct dti_sandbox *ret, bool network, long version);
 
 /* Whether the process is in a sandbox that limits which files it opens. */
 bool dti_sandbox_limits_files(void);

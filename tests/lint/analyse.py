@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Static analysis of src: clang-tidy with the checks of .clang-tidy, among them clang's analyzer (which scan-build runs), and
+gcc -fanalyzer. Both follow the paths through each function, which takes minutes. Prints what they find; the last line is
+"no findings" or the number. A tool that is missing is named and left out; without any the exit code is 77.
+
+    tests/lint/analyse.py                          both, all of src
+    tests/lint/analyse.py tidy src/io src/util     clang-tidy alone, in these folders
+"""
+import concurrent.futures
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+import tree
+
+FINDING = re.compile(r"^\S+:\d+:\d+: (warning|error): ", re.M)
+# .clang-tidy is written for one version: others have other checks.
+TIDY = next((name for name in ("clang-tidy-14", "clang-tidy") if shutil.which(name)), None)
+
+
+class Build:
+    """A build folder that knows the command of each file, with the headers that the build makes, and nothing else. It is made with
+    assertions, from which both tools learn."""
+
+    def __init__(self, name, compiler):
+        self.folder = os.path.join(str(tree.ROOT), name)
+        if not os.path.exists(os.path.join(self.folder, "build.ninja")):
+            subprocess.run(["meson", "setup", self.folder, str(tree.ROOT), "-Dbuildtype=plain", "-Doptimization=2"], check=True,
+                           stdout=subprocess.DEVNULL, env=dict(os.environ, CC=compiler))
+        targets = subprocess.run(["ninja", "-C", self.folder, "-t", "targets", "all"], check=True, text=True,
+                                 stdout=subprocess.PIPE).stdout
+        made = re.findall(r"^(src/\S+\.(?:h|def|inc)): CUSTOM_COMMAND", targets, re.M)
+        if made:
+            subprocess.run(["ninja", "-C", self.folder] + made, check=True, stdout=subprocess.DEVNULL)
+        with open(os.path.join(self.folder, "compile_commands.json"), encoding="utf-8") as file:
+            rows = json.load(file)
+        self.commands = {os.path.relpath(os.path.join(self.folder, row["file"]), str(tree.ROOT)): shlex.split(row["command"])
+                         for row in rows}
+
+
+def text_of(words, folder):
+    done = subprocess.run(words, cwd=folder, check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode != 0 and not FINDING.search(done.stdout):
+        return "%s:1:1: error: exit code %d: %s\n" % (words[-1], done.returncode, done.stdout[-400:])
+    return done.stdout
+
+
+def tidy(build, name):
+    return text_of([TIDY, "-p", build.folder, "--quiet", os.path.join(str(tree.ROOT), name)], build.folder)
+
+
+def gcc(build, name):
+    words = iter(build.commands[name])
+    kept = [word for word in words if word != "-MD" and not (word in ("-o", "-MQ", "-MF") and next(words))]
+    return text_of(kept + ["-o", "/dev/null", "-fanalyzer", "-fdiagnostics-plain-output"], build.folder)
+
+
+TOOLS = {"tidy": (TIDY, "build-tidy", "clang", tidy), "gcc": ("gcc", "build-analyzed", "gcc", gcc)}
+
+
+def main():
+    tools = [word for word in sys.argv[1:] if word in TOOLS] or list(TOOLS)
+    folders = tuple(word.rstrip("/") + "/" for word in sys.argv[1:] if word not in TOOLS) or ("src/",)
+    missing, findings = 0, set()
+    for tool in tools:
+        program, folder, compiler, function = TOOLS[tool]
+        if not program or not shutil.which(program) or not shutil.which(compiler):
+            print("%s: the program is missing, nothing was analysed" % tool)
+            missing += 1
+            continue
+        build = Build(folder, compiler)
+        names = sorted(name for name in build.commands if name.startswith(folders))
+        with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("JOBS", os.cpu_count()))) as pool:
+            for text in pool.map(lambda name: function(build, name), names):
+                new = [line for line in text.splitlines() if FINDING.match(line) and line not in findings]
+                if new: # a header's are in every file that includes it
+                    print(text, end="", flush=True)
+                findings.update(new)
+        print("%s: %d files" % (tool, len(names)), flush=True)
+        if not names:
+            return 1
+    if missing == len(tools):
+        return 77
+    print("%d findings" % len(findings) if findings else "no findings")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
