@@ -68,10 +68,22 @@ def positions(row, sandbox):
     fill(row.old)
     done = traced(row.words + ["--sandbox", sandbox])
     require(done.code == 0 and tree() == row.new, "an undisturbed run of", row.words, sandbox, done.code, done.stderr)
+    row.written = {steady(call.files[0].path) for call in done.calls if call.name == "openat" and call.made and not call.files[0].inode}
     unknown = {call.name for call in done.calls} - set(ERRORS)
     require(not unknown, "what can happen to these calls is not decided:", sorted(unknown))
     return [(call, how) for call in done.calls for how in ERRORS[call.name].split()
             if not (SANITIZED and call.name in OF_SANITIZERS)]
+
+
+def steady(path):
+    """Without the random letters."""
+    return re.sub(r"(\.dtinfo-)\w{6}", r"\1", path)
+
+
+def loses_data(row, call, how):
+    """Whether a new file may be incomplete after this."""
+    lost = how.strip("!+") in ("EIO", "ENOSPC", "EDQUOT") and call.name in ("pwrite64", "write", "fsync", "close", "ftruncate")
+    return lost and (call.name == "fsync" or steady(call.files[0].path) in row.written)
 
 
 def new_lines(done, row):
@@ -131,6 +143,8 @@ def fault(row, done, call, how):
     found = tree()
     if os.listdir("t"):
         return "left in TMPDIR: %s" % os.listdir("t")
+    if done.code == 0 and loses_data(row, call, how):
+        return "exit status 0, though the data may be lost"
     if done.code == 0:
         return fault_of_success(row, done, found, call)
     if how == "cut" or how.strip("!+") == "EINTR":

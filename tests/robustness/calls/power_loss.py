@@ -6,7 +6,6 @@ ones, as dtinfo-cast(1) promises; once the command has ended, the new ones; and 
     power_loss.py DTINFO MEASURE CALL_TRACER [long]
 """
 import hashlib
-import os
 import sys
 
 from output_sets import folder

@@ -8,7 +8,7 @@ import os
 import pathlib
 import shutil
 
-from file_casts import LARGE, MIB, arrays
+from file_casts import LARGE, LARGE_CAST, MIB, arrays
 from make_checkpoint import gguf, normals, npy, npz, pack, safetensors, write_dduf, write_others, write_sharded, write_single
 from make_fused import make_tensors, write_model
 from make_gptq import main as make_gptq
@@ -30,6 +30,7 @@ class Row:
     by_file: bool = False  # files take their names one by one, each complete, an index last
     good: object = None  # an undisturbed run, see prepare()
     new: dict = None  # the files that it leaves
+    written: set = None  # the paths of what it creates
 
     def __str__(self):
         return "%s: dtinfo %s" % (self.name, " ".join(self.words))
@@ -101,6 +102,8 @@ def write_inputs():
     (here / "model/tokenizer.json").write_text("{}\n")
     (here / "f.gguf").write_bytes(gguf([("general.architecture", "string", "llama"), ("general.name", "string", "x" * 99)],
                                        [(name, "F32", (4, 256), pack("F32", normals(1024, seed))) for seed, name in enumerate("abc")]))
+    (here / "f.safetensors").write_bytes(safetensors([(name, "F32", [4, 256], pack("F32", normals(1024, seed)))
+                                                      for seed, name in enumerate("abc")]))
     for name in ("torch.pt", "external.onnx", "external.data"):
         shutil.copy(DATA / name, "i")
     make_gptq("i/gptq.safetensors", "qzeros=I32:2,4:119", "g_idx=I32:64:0")
@@ -144,6 +147,8 @@ def rows():
     yield row("split", "cast i/f.gguf fp16 -o o/s.gguf --max-shard-size 4000 --force",
               old_of("s-00001-of-00002.gguf", "s-00002-of-00002.gguf"), True)
     yield row("joined", "cast i/s-00001-of-00003.gguf bf16 -o o/s.gguf")
+    yield row("kept", "cast o/s-00001-of-00003.gguf bf16 -o o/s.gguf --force",
+              {"s-0000%d-of-00003.gguf" % at: read("i/s-0000%d-of-00003.gguf" % at) for at in (1, 2, 3)}, True)
     yield row("torch", "cast i/torch.pt bf16 -o o/out.safetensors --threads 2")
     yield row("onnx", "cast i/external.onnx bf16 -o o/out.safetensors")
     yield row("dduf", "cast i/model.dduf bf16 -o o/out.dduf --force", old_of("out.dduf"))
@@ -154,6 +159,7 @@ def rows():
     yield row("quant npz", "quant i/a.npz int8 -o o/q.npz")
     yield row("modelopt", "quant i/model nvfp4 --layout modelopt --keep *down_proj* -o o/new")
     yield row("blocks", "quant i/f.gguf q4_k --type *=q4_k -o o/f.gguf")
+    yield row("template", "quant i/f.safetensors q4_0 --type *=q4_0,b=q6_k --template i/f.gguf -o o/f.gguf --force", old_of("f.gguf"))
     yield row("dequant", "quant i/gptq.safetensors bf16 --dequant -o o/out.safetensors")
     yield row("back", "quant i/int4.safetensors fp32 --dequant -o o/out.safetensors --threads 2")
     yield row("transcode", "transcode i/mx --to compressed-tensors -o o/new --force", old_of(
@@ -182,6 +188,8 @@ def prepare(row):
     row.new = tree()
     require(row.good.code == 0 and not strays(row.new), "an undisturbed run of", row.words, row.good.code, row.good.stderr, sorted(row.new))
     require(row.new != row.old, "nothing is written by", row.words)
+    right = {"raw": RAW_CAST, "space": LARGE_CAST[:3 * MIB]}.get(row.name)
+    require(right in (None, row.new.get("out.bin")), "another cast", row.words)
     return row
 
 
