@@ -8,19 +8,18 @@ library makes count as well, and the sandbox is on or off. "long" takes all posi
 """
 import collections
 import errno
-import os
 import re
 import sys
 
 from survival import QUICK, SANITIZED, check, main, require
 from traced import can_trace, traced
-from writers import INDEX, RECORD, broken_promise, files_of, fill, is_new, is_temporary, strays, tree, workplace
+from verdicts import fault_of_end, sample, tell
+from writers import fill, tree, workplace
 
 LONG = "long" in sys.argv[3:]
 if LONG:
     sys.argv.remove("long")
-MOST = 10 ** 9 if LONG else 700 if QUICK else 6000  # runs of a check
-TOLD = 12  # faults that are printed
+MOST = 10 ** 9 if LONG else 500 if QUICK else 6000  # runs of a check
 
 # How each call can fail: an error; after "!" although the call was made; with "+" from then on; "cut": half of the bytes.
 # A call without a row here is a failure of the test: decide what can happen to it. Empty: it cannot fail. No handler of a
@@ -51,8 +50,6 @@ ERRORS = {
 }
 # A sanitizer ends the process if its own memory fails.
 OF_SANITIZERS = ("mmap", "munmap", "mprotect", "mremap", "madvise", "brk", "sigaltstack")
-LINE = re.compile(r"dtinfo( [a-z]+)?: ")
-STANDS = re.compile(r"\bwrote |\bare written\b|\bin place\b|\bis complete\b")  # what is new
 
 
 def options_of(how, call):
@@ -86,78 +83,11 @@ def loses_data(row, call, how):
     return lost and (call.name == "fsync" or steady(call.files[0].path) in row.written)
 
 
-def new_lines(done, row):
-    """What it says that an undisturbed run does not."""
-    known = row.good.stderr.decode().splitlines()
-    return [line for line in done.stderr.decode("utf-8", "replace").splitlines() if line not in known]
-
-
-def is_old_form(row, files, call, lines):
-    """Whether only an old form is left that could not be found: for a reason that is told, or by an index that could not be
-    read, as dtinfo-cast(1) says."""
-    told = any("would stay" in line for line in lines)
-    return is_new(row, files, "") if told else is_new(row, files) and call.files[0].path.endswith("/o/new/" + INDEX)
-
-
-def fault_of_success(row, done, found, call):
-    """The right files, and an answer that is complete or said not to be."""
-    lines, left = new_lines(done, row), strays(found)
-    files = files_of({path: data for path, data in found.items() if not is_temporary(path)})
-    if files != files_of(row.new) and not is_old_form(row, files, call, lines):
-        return "exit status 0, but other files"
-    if left and call.name != "unlinkat":
-        return "exit status 0, and a temporary file is left"
-    if not all(LINE.match(line) for line in lines):
-        return "exit status 0, and another text"
-    if files == files_of(row.new) and done.stdout != row.good.stdout and not lines:
-        return "exit status 0, but another report without a word"
-    return None
-
-
-def fault_of_failure(row, done, found, call):
-    """The exit status and the line fit the call; the files are the old ones, or the line says which are new."""
-    lines = new_lines(done, row)
-    if len(lines) != 1 or not LINE.match(lines[0]):
-        told = call.name == "write" and call.arguments[0] == 2
-        return None if told else "exit status %d without one line" % done.code
-    if done.code not in (3, 4, 5):
-        return "exit status %d" % done.code
-    if "'" not in lines[0] and "standard output" not in lines[0] and done.code != 5:
-        return "the line names no file"
-    left = strays(found)
-    if left and call.name != "unlinkat":
-        return "left behind: %s" % left
-    visible = {path: data for path, data in found.items() if not is_temporary(path)}
-    why = broken_promise(row, visible)
-    if why:
-        return why
-    is_old = files_of(visible) in (files_of(row.old), {path: data for path, data in files_of(row.old).items() if not path.endswith(RECORD)})
-    if not is_old and not STANDS.search(lines[0]):
-        return "new files are there without a word"
-    if is_old and STANDS.search(lines[0]):
-        return "it is not complete"
-    return None
-
-
 def fault(row, done, call, how):
-    found = tree()
-    if os.listdir("t"):
-        return "left in TMPDIR: %s" % os.listdir("t")
     if done.code == 0 and loses_data(row, call, how):
         return "exit status 0, though the data may be lost"
-    if done.code == 0:
-        return fault_of_success(row, done, found, call)
-    if how == "cut" or how.strip("!+") == "EINTR":
-        return "exit status %d, though it only had to go on" % done.code
-    if done.code > 5:
-        return "exit status %d" % done.code
-    return fault_of_failure(row, done, found, call)
-
-
-def sample(places, most):
-    """Evenly spread, at the same places each time."""
-    step = max(1, len(places) / most)
-    return [places[int(at * step)] for at in range(int(len(places) / step))]
+    name = "write to standard error" if call.name == "write" and call.arguments[0] == 2 else call.name
+    return fault_of_end(row, done, name, call.files[0].path, how != "cut" and how.strip("!+") != "EINTR")
 
 
 def fail_each(row, sandbox, most, faults, counts):
@@ -182,11 +112,7 @@ def any_system_call_may_fail():
             for sandbox in modes:
                 fail_each(row, sandbox, max(1, MOST // len(rows)), faults, counts)
         print("        %d failed, %d went on, %d not met" % (counts["failed"], counts["went on"], counts["not met"]))
-        for what, count in collections.Counter(what for what, *_ in faults).items():
-            print("        %d of: %s" % (count, what))
-        for each in faults if os.environ.get("SHOW") else faults[:TOLD]:
-            print("        %s" % (each,))
-        require(not faults, "faults", len(faults))
+        tell(faults)
         require(counts["failed"] > MOST // 10 or LONG and counts["failed"] > 3000, "hardly a run failed", counts)
 
 

@@ -11,12 +11,12 @@ import sys
 
 from survival import QUICK, check, main, require, run
 from traced import can_trace, traced
-from writers import broken_promise, files_of, fill, is_new, is_temporary, strays, tree, workplace
+from writers import broken_promise, files_of, fill, is_new, is_temporary, strays, tree, with_links, workplace
 
 LONG = "long" in sys.argv[3:]
 if LONG:
     sys.argv.remove("long")
-MOST = 10 ** 9 if LONG else 20 if QUICK else 100  # moments of a command
+MOST = 10 ** 9 if LONG else 16 if QUICK else 100  # moments of a command
 WAYS = [(when, number) for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
         for when in ("--kill", "--kill-after")]
 
@@ -35,13 +35,13 @@ def require_next_run(row, found):
     """It names what is left, and with --force removes it; a part of a run removes what the same part left in any case."""
     left, words = strays(found), [word for word in row.words if word != "--force"]
     if "--part" not in words:
-        fill(found)
+        fill(with_links(row, found))
         done = run(words)
         told = [name for name in left if name.encode() in done.stderr and b"--force removes it" in done.stderr]
-        if done.code == 0 or not files_of(row.old):
+        if done.code == 0 or not files_of(row.before):
             require(told == left, "not named:", row.words, left, done.code, done.stderr)
         require(strays(tree()) == left, "removed without --force:", row.words, left, sorted(tree()))
-    fill(found)
+    fill(with_links(row, found))
     done = run(words + ["--force"])
     require(done.code == 0 and is_new(row, tree()), "the next run", row.words, sorted(found), done.code, done.stderr)
 

@@ -12,7 +12,7 @@ from output_sets import folder
 from power_model import Disk, Names, Piece, Sync
 from survival import QUICK, check, main, require, run
 from traced import can_trace, traced
-from writers import broken_promise, files_of, fill, is_new, is_temporary, select, tree, workplace
+from writers import broken_promise, files_of, fill, is_new, is_temporary, select, tree, with_links, workplace
 
 LONG = "long" in sys.argv[3:]
 if LONG:
@@ -48,7 +48,7 @@ def require_replayed(row, disk):
 
 
 def require_next_run(row, found):
-    fill(found)
+    fill(with_links(row, found))
     done = run(row.words + ([] if "--force" in row.words else ["--force"]))
     require(done.code == 0, "the next run after a loss of power", row.words, sorted(found), done.stderr)
     require(is_new(row, tree()), "other files after a loss of power", row.words, sorted(found), sorted(tree()))
@@ -72,7 +72,7 @@ def a_loss_of_power_leaves_the_old_files_or_the_new_ones():
                         require(not why, "after event %d of %d:" % (moment, last), why, row.words, sorted(found))
                     if moment == last:
                         require(files_of(visible(found)) == files_of(row.new), "lost after the command has ended:", row.words, sorted(found))
-                    kinds.add("old" if files_of(visible(found)) == files_of(row.old) else "new" if files_of(visible(found)) == files_of(
+                    kinds.add("old" if files_of(visible(found)) == files_of(row.before) else "new" if files_of(visible(found)) == files_of(
                         row.new) else "some")
             require({"old", "new"} <= kinds, "not both the old and the new files are met:", row.words, kinds)
             moments += len(disk.moments())

@@ -21,7 +21,7 @@ BLOCK = 4096
 SUBSETS_MOST = 64  # all subsets, if there are no more
 SAMPLES = 24
 CUTS_MOST = 400
-REMOVED = 0
+REMOVED, LOST = 0, -1
 
 
 @dataclasses.dataclass
@@ -52,12 +52,14 @@ class Disk:
         """Starts with what is in the folder now, all of it synced."""
         self.root = inode_of(root)
         self.folders, self.base, self.names = {self.root}, {}, {}
-        self.events, self.synced = [], {}
+        self.events, self.synced, self.links = [], {}, {}
         for at, folders, files in os.walk(root):
             for name in folders + files:
                 path = os.path.join(at, name)
                 inode = self.names[inode_of(at), name] = inode_of(path)
-                if name in folders:
+                if os.path.islink(path):
+                    self.links[inode] = os.readlink(path)
+                elif name in folders:
                     self.folders.add(inode)
                 else:
                     with open(path, "rb") as file:
@@ -154,10 +156,14 @@ class Disk:
         """What may be in the folder: {path: bytes}, folders with a slash at the end. All files have the first of their
         possible contents, or all another; temporary ones the first."""
         for names in self.name_states(moment):
-            places = list(self._walk(names, self.root, ""))
-            options = {path: self.contents(inode, moment, is_temporary(path)) for path, inode in places if inode in self.base}
+            places = dict(self._walk(names, self.root, ""))
+            for path, inode in places.items():
+                if inode in self.links:
+                    places[path] = places.get(os.path.normpath(os.path.join(os.path.dirname(path), self.links[inode])), LOST)
+            options = {path: self.contents(inode, moment, is_temporary(path)) for path, inode in places.items() if inode in self.base}
             for number in range(max((len(list_) for list_ in options.values()), default=1)):
-                yield {path: options[path][min(number, len(options[path]) - 1)] if path in options else b"" for path, _ in places}
+                yield {path: options[path][min(number, len(options[path]) - 1)] if path in options else b""
+                       for path, inode in places.items() if inode != LOST}
 
     def _walk(self, names, folder, prefix):
         for (above, name), inode in sorted(names.items()):

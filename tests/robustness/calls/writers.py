@@ -26,9 +26,10 @@ OLD = b"old"
 class Row:
     name: str
     words: list
-    old: dict = dataclasses.field(default_factory=dict)  # {path in o: bytes}
+    old: dict = dataclasses.field(default_factory=dict)  # {path in o: bytes, or the target of a link}
     by_file: bool = False  # files take their names one by one, each complete, an index last
-    good: object = None  # an undisturbed run, see prepare()
+    before: dict = None  # the old files, see prepare()
+    good: object = None  # an undisturbed run
     new: dict = None  # the files that it leaves
     written: set = None  # the paths of what it creates
 
@@ -71,6 +72,9 @@ def fill(files, path="o"):
             os.makedirs(at, exist_ok=True)
             continue
         os.makedirs(os.path.dirname(at), exist_ok=True)
+        if isinstance(data, str):
+            os.symlink(data, at)
+            continue
         with open(at, "wb") as file:
             file.write(data)
 
@@ -139,6 +143,8 @@ def rows():
               {"model.safetensors": inputs["model.safetensors"]})
     yield row("new folder", "cast i/model bf16 -o o/new")
     yield row("old folder", "cast i/model bf16 -o o/new/ --force", old_of(*SHARDS, "new/config.json", "new/other"), True)
+    yield row("links", "cast i/model bf16 -o o/new/ --force", {
+        **old_of("blobs/0", "blobs/1", *SHARDS[2:]), **{path: "../blobs/%d" % at for at, path in enumerate(SHARDS[:2])}}, True)
     yield row("old form", "cast i/model bf16 -o o/new/ --force", old_of("new/model.safetensors", "new/other"), True)
     yield row("one file", "cast i/model bf16 -o o/new.safetensors")
     yield row("old shards", "cast i/model.safetensors bf16 -o o/new/model.safetensors --force",
@@ -184,13 +190,19 @@ def workplace():
 
 def prepare(row):
     fill(row.old)
+    row.before = tree()
     row.good = run(row.words)
     row.new = tree()
     require(row.good.code == 0 and not strays(row.new), "an undisturbed run of", row.words, row.good.code, row.good.stderr, sorted(row.new))
-    require(row.new != row.old, "nothing is written by", row.words)
+    require(row.new != row.before, "nothing is written by", row.words)
     right = {"raw": RAW_CAST, "space": LARGE_CAST[:3 * MIB]}.get(row.name)
     require(right in (None, row.new.get("out.bin")), "another cast", row.words)
     return row
+
+
+def with_links(row, found):
+    """These files, and links where the row has them."""
+    return {**found, **{path: to for path, to in row.old.items() if isinstance(to, str) and path in found}}
 
 
 def files_of(found):
@@ -202,12 +214,12 @@ def is_new(row, found, kind=".safetensors"):
     files = files_of(found)
     more = {path: data for path, data in files.items() if path not in row.new}
     return {**files_of(row.new), **more} == files and all(
-        row.old.get(path) == data and path.endswith(kind) for path, data in more.items())
+        row.before.get(path) == data and path.endswith(kind) for path, data in more.items())
 
 
 def broken_promise(row, found):
     """Why these files are neither the old nor the new ones, or None. `found` has no temporary names."""
-    old, new, found = files_of(row.old), files_of(row.new), files_of(found)
+    old, new, found = files_of(row.before), files_of(row.new), files_of(found)
     if found in (old, new):
         return None
     if not row.by_file:
