@@ -288,6 +288,12 @@ int dti_input_there(const char *path)
     return errno == ENOTDIR || errno == ENAMETOOLONG ? ENOENT : errno;
 }
 
+bool dti_input_may_be_there(const char *path)
+{
+    const int there = dti_input_there(path);
+    return there != ENOENT && (there != EACCES || !dti_is_address(path));
+}
+
 enum dti_status dti_input_fail(const struct dti_input *input, int error, struct dti_error *reterr)
 {
     const enum dti_status status = error == ENOMEM ? DTI_NO_MEMORY : DTI_BAD_INPUT;
@@ -317,8 +323,8 @@ static enum dti_status look(struct dti_input *input, struct dti_error *reterr)
     input->device = (uint64_t)st.st_dev;
     input->inode = (uint64_t)st.st_ino;
     const off_t start = lseek(input->fd, 0, SEEK_CUR);
-    if (start < 0)
-        return DTI_OK; /* not seekable after all */
+    if (start < 0) /* not seekable after all */
+        return errno == ESPIPE ? DTI_OK : dti_input_fail(input, errno, reterr);
     input->seekable = true;
     input->start = (uint64_t)start;
     input->size = st.st_size > start ? (uint64_t)(st.st_size - start) : 0;

@@ -88,6 +88,9 @@ int dti_input_find(const char *path, enum dti_input_kind *ret_kind);
 /* Whether the path exists: 0 if so; ENOENT if it does not exist; another errno value if that
  * cannot be determined (opening it reports why). Asks the server of an address. */
 int dti_input_there(const char *path);
+/* False if the path does not exist, or its server denies access to it, as some do then. Otherwise
+ * opening it reports what keeps it from being read. */
+bool dti_input_may_be_there(const char *path);
 
 /* The path of a file in the folder of another one, for dti_free(). NULL: memory ran out. */
 char *dti_input_same_folder(const char *path, const char *name);

@@ -53,8 +53,10 @@ int dti_output_rename(const struct dti_output_temp *from, const struct dti_outpu
             return errno;
 #endif
         if (!is_folder) {
-            if (linkat(from->folder, from->name, to->folder, to->name, 0) == 0)
-                return unlinkat(from->folder, from->name, 0) == 0 ? 0 : errno;
+            if (linkat(from->folder, from->name, to->folder, to->name, 0) == 0) {
+                (void)unlinkat(from->folder, from->name, 0); /* the file is in place either way */
+                return 0;
+            }
             if (errno == EEXIST)
                 return errno;
         }
@@ -463,73 +465,89 @@ static int compare(const void *a, const void *b)
     return one->inode < other->inode ? -1 : one->inode > other->inode;
 }
 
-/* Whether it exists and is not a new file: a new file may have replaced a link's target. */
-static bool is_old(int folder, const char *name, const struct identity *kept, size_t count)
+/* Removes it if it exists and is not a new file: a new file may have replaced a link's target. 0 or
+ * an errno value. */
+static int remove_old(int folder, const char *name, const struct identity *kept, size_t count)
 {
     struct stat st = {0};
     if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-        return false;
+        return errno == ENOENT ? 0 : errno;
     const struct identity is = {st.st_dev, st.st_ino};
-    return S_ISLNK(st.st_mode) ||
-           (S_ISREG(st.st_mode) && !bsearch(&is, kept, count, sizeof *kept, compare));
+    const bool old = S_ISLNK(st.st_mode) ||
+                     (S_ISREG(st.st_mode) && !bsearch(&is, kept, count, sizeof *kept, compare));
+    return !old || unlinkat(folder, name, 0) == 0 || errno == ENOENT ? 0 : errno;
 }
 
-static enum dti_status fail(const char *path, int error, struct dti_error *reterr)
+enum dti_status dti_output_fail_remove(const char *path, int error,
+                                       const struct dti_output_removal *words,
+                                       struct dti_error *reterr)
 {
     char label[DTI_QUOTE_SIZE];
-    return dti_fail_remedy(reterr, DTI_WRITE_FAILED, DTI_REMEDY_REPLACE_AGAIN,
-                           "the new files are written, but %s, which programs may load instead, "
-                           "cannot be removed: %s",
-                           dti_quote(label, path, strlen(path)), dti_errno_text(error));
+    const enum dti_status status = error == ENOMEM ? DTI_NO_MEMORY : DTI_WRITE_FAILED;
+    return dti_fail_remedy(reterr, status, words->remedy, "%s %s%s cannot be removed: %s",
+                           words->before, dti_quote(label, path, strlen(path)), words->after,
+                           dti_errno_text(error));
 }
 
 static enum dti_status remove_all(int folder, const char *const *paths, size_t count, size_t lead,
                                   const struct identity *kept, size_t kept_count,
-                                  struct dti_error *reterr)
+                                  const struct dti_output_removal *words, struct dti_error *reterr)
 {
     for (size_t i = 0; i < count; i++) {
         const char *const name = dti_path_base(paths[i]);
         int error = i == lead ? dti_output_sync_folder(folder) : 0;
-        if (error == 0 && is_old(folder, name, kept, kept_count) &&
-            unlinkat(folder, name, 0) != 0 && errno != ENOENT)
-            error = errno;
+        if (error == 0)
+            error = remove_old(folder, name, kept, kept_count);
         if (error == 0 && i + 1 == count)
             error = dti_output_sync_folder(folder);
         if (error != 0)
-            return fail(paths[i], error, reterr);
+            return dti_output_fail_remove(paths[i], error, words, reterr);
     }
     return DTI_OK;
 }
 
-enum dti_status dti_output_remove(const char *folder, const char *const *paths, size_t count,
-                                  size_t lead, const char *const *kept, size_t kept_count,
-                                  struct dti_error *reterr)
+/* Opens a folder of new files: 0 or an errno value. */
+static int open_folder(const char *path, int *ret)
 {
     struct dti_output_path at;
-    char label[DTI_QUOTE_SIZE];
+    bool trap;
+    int error = dti_output_path_find(&at, path, true, &trap);
+    if (error != 0)
+        return error;
+    *ret = at.name[0] != '\0' ? dti_output_folder_open(at.folder, at.name) : at.folder;
+    if (*ret < 0)
+        error = errno;
+    if (*ret != at.folder)
+        (void)close(at.folder);
+    return error;
+}
+
+enum dti_status dti_output_remove(const char *folder, const char *const *paths, size_t count,
+                                  size_t lead, const char *const *kept, size_t kept_count,
+                                  const struct dti_output_removal *words, struct dti_error *reterr)
+{
     if (count == 0)
         return DTI_OK;
     struct identity *const list = dti_calloc(kept_count + 1, sizeof *list);
-    if (!list)
-        return dti_no_memory(reterr);
+    int error = list ? 0 : ENOMEM;
     size_t known = 0;
-    for (size_t i = 0; i < kept_count; i++) {
+    for (size_t i = 0; i < kept_count && error == 0; i++) {
         struct stat st = {0};
         if (stat(kept[i], &st) == 0)
             list[known++] = (struct identity){st.st_dev, st.st_ino};
+        else if (errno != ENOENT)
+            error = errno;
     }
     if (known > 0)
         qsort(list, known, sizeof *list, compare);
-    dti_quote(label, folder, strlen(folder));
-    enum dti_status status = dti_output_path_resolve(&at, folder, true, label, reterr);
-    if (status == DTI_OK) {
-        const int fd = at.name[0] != '\0' ? dti_output_folder_open(at.folder, at.name) : at.folder;
-        status = fd < 0 ? fail(paths[0], errno, reterr)
-                        : remove_all(fd, paths, count, lead, list, known, reterr);
-        if (fd >= 0 && fd != at.folder)
-            (void)close(fd);
-        (void)close(at.folder);
-    }
+    int fd = -1;
+    if (error == 0)
+        error = open_folder(folder, &fd);
+    const enum dti_status status =
+        error != 0 ? dti_output_fail_remove(paths[0], error, words, reterr)
+                   : remove_all(fd, paths, count, lead, list, known, words, reterr);
+    if (fd >= 0)
+        (void)close(fd);
     dti_free(list);
     return status;
 }

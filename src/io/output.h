@@ -69,13 +69,23 @@ enum dti_status dti_output_commit(struct dti_output_file *output, struct dti_err
 /* Leaves the target as it was; NULL is fine. */
 void dti_output_discard(struct dti_output_file *output);
 
+/* Of a message about a file that cannot be removed: "BEFORE 'PATH'AFTER cannot be removed: ...". */
+struct dti_output_removal {
+    const char *before, *after;
+    enum dti_remedy remedy;
+};
+
 /* Removes old files of a folder, named by the last components of these paths; of a symbolic
  * link, the link itself. Keeps folders, and files that are one of `kept` under another name;
  * ignores missing ones. The first `lead` removals are synced before the rest. Fails with
  * DTI_WRITE_FAILED, DTI_NO_MEMORY. */
 enum dti_status dti_output_remove(const char *folder, const char *const *paths, size_t count,
                                   size_t lead, const char *const *kept, size_t kept_count,
-                                  struct dti_error *reterr);
+                                  const struct dti_output_removal *words, struct dti_error *reterr);
+/* The error of dti_output_remove() for a path and an errno value. */
+enum dti_status dti_output_fail_remove(const char *path, int error,
+                                       const struct dti_output_removal *words,
+                                       struct dti_error *reterr);
 
 /* Installs handlers that remove this process's temporary files and then run the default action
  * of SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGALRM and SIGXCPU. Signals that are ignored or

@@ -129,14 +129,10 @@ static int step(struct path_walk *walk)
     return slash || (at->exists && S_ISDIR(at->old.st_mode)) ? EISDIR : 0;
 }
 
-enum dti_status dti_output_path_resolve(struct dti_output_path *ret, const char *path,
-                                        bool as_folder, const char *label, struct dti_error *reterr)
+int dti_output_path_find(struct dti_output_path *ret, const char *path, bool as_folder,
+                         bool *ret_trap)
 {
     struct path_walk walk = {.at = {.folder = -1}, .as_folder = as_folder};
-    if (dti_is_address(path))
-        return dti_fail(reterr, DTI_USAGE,
-                        "%s is an address, and addresses are not written; give the name of a file",
-                        label);
     const size_t length = strlen(path);
     int error = length == 0 ? ENOENT : length >= PATH_SIZE ? ENAMETOOLONG : 0;
     if (error == 0) {
@@ -146,13 +142,26 @@ enum dti_status dti_output_path_resolve(struct dti_output_path *ret, const char 
     }
     while (error == 0 && !walk.done)
         error = step(&walk);
-    if (error == 0) {
+    if (error == 0)
         *ret = walk.at;
-        return DTI_OK;
-    }
-    if (walk.at.folder >= 0)
+    else if (walk.at.folder >= 0)
         (void)close(walk.at.folder);
-    if (walk.trap)
+    *ret_trap = walk.trap;
+    return error;
+}
+
+enum dti_status dti_output_path_resolve(struct dti_output_path *ret, const char *path,
+                                        bool as_folder, const char *label, struct dti_error *reterr)
+{
+    bool trap;
+    if (dti_is_address(path))
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s is an address, and addresses are not written; give the name of a file",
+                        label);
+    const int error = dti_output_path_find(ret, path, as_folder, &trap);
+    if (error == 0)
+        return DTI_OK;
+    if (trap)
         return dti_fail(reterr, DTI_WRITE_FAILED,
                         "%s goes through another user's symbolic link in a world-writable folder; "
                         "give the path that it points to",
@@ -160,7 +169,7 @@ enum dti_status dti_output_path_resolve(struct dti_output_path *ret, const char 
     if (error == EEXIST && as_folder) {
         (void)dti_fail(reterr, DTI_USAGE,
                        "%s is not a folder; give an existing folder or a new name", label);
-        dti_error_argument(reterr, path, length);
+        dti_error_argument(reterr, path, strlen(path));
         return DTI_USAGE;
     }
     return dti_output_fail(reterr, label, error);

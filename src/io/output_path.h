@@ -26,6 +26,11 @@ enum dti_status dti_output_path_resolve(struct dti_output_path *ret, const char 
                                         bool as_folder, const char *label,
                                         struct dti_error *reterr);
 
+/* The same for a path that is no address: 0 or an errno value. *ret_trap: a link is not followed.
+ */
+int dti_output_path_find(struct dti_output_path *ret, const char *path, bool as_folder,
+                         bool *ret_trap);
+
 /* Opens a folder to create files in: returns a descriptor above 2, or -1 and errno. */
 int dti_output_folder_open(int from, const char *path);
 

@@ -11,12 +11,9 @@ import struct
 import subprocess
 import sys
 import time
-import zipfile
 
-from checkpoint_casts import (MIB, cast, folder, make, open_safetensors, read, require_done,
-                              safetensors, shards_of, write, write_tensors)
-from file_casts import (LARGE, LARGE_CAST, MEDIUM, MEDIUM_CAST, RANDOM, ROUNDS, calls_at_start,
-                        require_failure, strace_works)
+from checkpoint_casts import MIB, cast, folder, make, read, require_done, safetensors, shards_of, write
+from file_casts import LARGE, LARGE_CAST, MEDIUM, MEDIUM_CAST, RANDOM, ROUNDS, require_failure
 from make_checkpoint import pack
 from survival import AT_ONCE, PROGRAM, SANITIZED, SECONDS, check, environment, main, require
 
@@ -162,50 +159,6 @@ def every_cut_of_a_file_is_refused():
             require(not os.path.exists("out.safetensors"), "an output was made")
 
 
-def signals_leave_the_old_file_or_the_new_one(name):
-    with folder():
-        write("in.safetensors", OLD)
-        write(name, b"old")
-        words = ["in.safetensors", "bf16", "-o", name, "--force"]
-        begin = time.monotonic()
-        require(start(*words).wait(SECONDS) == 0, "the cast failed")
-        longest = (time.monotonic() - begin) * 1.1
-        new = NEW
-        if name.endswith(".npz"):  # which is complete and has no wrong checksum
-            new = read(name)
-            with zipfile.ZipFile(name) as zipped:
-                require(zipped.testzip() is None, "a wrong CRC")
-                parts = [zipped.read(info) for info in zipped.infolist()]
-            require(b"".join(part[128:] for part in parts) == MEDIUM_CAST, "other numbers")
-        for number in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM):
-            strays = died = 0
-            for _ in range(ROUNDS if number == signal.SIGKILL else ROUNDS // 2):
-                write(name, b"old")
-                child = start(*words)
-                time.sleep(RANDOM.random() * longest)
-                child.send_signal(number)
-                _, stderr = child.communicate(timeout=SECONDS)
-                require(child.returncode in (0, -number), "exit code", child.returncode, stderr)
-                got = read(name)
-                require(got in ((new,) if child.returncode == 0 else (b"old", new)),
-                        "neither old nor new", len(got))
-                left = [name for name in os.listdir(".") if ".dtinfo-" in name]
-                require(len(left) <= (number == signal.SIGKILL), "left behind", left)
-                for stray in left:
-                    require(stray.startswith(".%s.dtinfo-" % name), "its name", stray)
-                    os.unlink(stray)
-                strays += len(left)
-                died += child.returncode != 0
-            print("        %s, %s: %d died of it, %d left their temporary file" %
-                  (name, signal.Signals(number).name, died, strays))
-
-
-@check
-def a_signal_at_any_moment_leaves_the_old_file_or_the_new_one():
-    signals_leave_the_old_file_or_the_new_one("out.safetensors")
-    signals_leave_the_old_file_or_the_new_one("out.npz")
-
-
 @check
 def shards_are_old_or_complete_whatever_happens():
     """Into a new folder, which a signal removes; and over old shards, each of which stays complete."""
@@ -290,47 +243,6 @@ def an_input_that_grows_or_is_replaced_is_the_one_that_was_opened():
                 continue
             require(read("out.safetensors") in ((wanted, NEW) if i % 2 else (wanted,)), "wrong bytes")
             os.unlink("out.safetensors")
-
-
-@check
-def every_system_call_may_fail_once():
-    """The result is either an error and the old files, or the right files."""
-    if not strace_works():
-        print("        skipped: no strace")
-        return
-    cases = [("pread64", "EIO", 5), ("pwrite64", "EIO", 6), ("pwrite64", "ENOSPC", 6),
-             ("fsync", "EIO", 4), ("close", "EIO", 4), ("fstat,newfstatat", "EIO", 6),
-             ("openat", "EACCES", 8), ("renameat2", "ENOSYS", 2), ("fallocate", "ENOSPC", 2),
-             ("mkdirat", "EACCES", 1), ("mmap", "ENOMEM", 8), ("clone,clone3", "EAGAIN", 2)]
-    failed = 0
-    with folder():
-        wanted = write_shards("shards", 2)
-        for call, error, count in cases:
-            first = calls_at_start(call) + 1
-            for at in range(first, first + count):
-                done = cast("shards", "bf16", "new/", "--threads", "2",
-                            prefix=("strace", "-f", "-o", "/dev/null", "-e",
-                                    "inject=%s:error=%s:when=%d" % (call, error, at)))
-                where = (call, error, at, done.code, done.stderr)
-                names = os.listdir("new") if os.path.isdir("new") else []
-                left = [name for name in names + os.listdir(".") if ".dtinfo-" in name]
-                require(not left, "left behind", left, *where)
-                for name in names:
-                    require(name not in wanted or read("new/" + name) == wanted[name], "wrong bytes",
-                            name, *where)
-                if done.code == 0:
-                    require(len(names) == 3, "files", names, *where)
-                else:
-                    failed += 1
-                    require(done.code in (2, 3, 4, 5) and done.stderr.count(b"\n") == 1, "failure",
-                            *where)
-                    require(names or not os.path.isdir("new"), "the empty folder stayed", *where)
-                for name in names:
-                    os.unlink("new/" + name)
-                if os.path.isdir("new"):
-                    os.rmdir("new")
-    print("        %d failures" % failed)
-    require(failed > 10, "the injections had no effect", failed)
 
 
 @check

@@ -12,7 +12,7 @@ import time
 from file_casts import (LARGE, LARGE_CAST, MEDIUM, MEDIUM_CAST, MIB, RANDOM, ROUNDS, SMALL_CAST,
                         calls_at_start, cast, folder, read, require_cast, require_failure,
                         strace_works, words, write)
-from survival import AT_ONCE, PROGRAM, QUICK, SANITIZED, SECONDS, check, environment, main, require
+from survival import AT_ONCE, PROGRAM, SANITIZED, SECONDS, check, environment, main, require
 
 
 def as_nobody():
@@ -288,54 +288,6 @@ def interrupted_system_calls_are_repeated():
                 done = cast("-", "-", "--threads", threads, prefix=prefix, input=LARGE[:6 * MIB])
                 require(done.code == 0 and done.stdout == LARGE_CAST[:3 * MIB], "pipes", calls,
                         done.code, done.stderr)
-
-
-@check
-def every_system_call_may_fail_once():
-    """The result is either an error and the old file, or the right file."""
-    if not strace_works():
-        print("        skipped: no strace")
-        return
-    cases = [(call, "EIO", count) for call, count in (
-        ("pread64", 8), ("pwrite64", 4), ("fsync", 2), ("close", 8), ("fstat,newfstatat", 8),
-        ("renameat,renameat2,rename", 2), ("openat", 8), ("mmap", 8), ("lseek", 2), ("fchmod", 1),
-        ("clone,clone3", 2), ("madvise", 1), ("fadvise64", 1), ("getrandom", 2))]
-    cases += [("pwrite64", "ENOSPC", 3), ("fsync", "EDQUOT", 1), ("fallocate", "ENOSPC", 1),
-              ("fallocate", "EOPNOTSUPP", 1), ("renameat2", "ENOSYS", 1), ("mmap", "ENOMEM", 8),
-              ("close", "ENOSPC", 6), ("fsync", "EINVAL", 2)]
-    failed = done_all_the_same = 0
-    with folder():
-        write("large.bin", LARGE[:6 * MIB])
-        for force in (True, False):
-            for call, error, count in cases:
-                first = calls_at_start(call) + 1
-                for at in range(first, first + (min(count, 2) if QUICK else count)):
-                    old = b"old" if force else None
-                    if os.path.exists("out.bin"):
-                        os.unlink("out.bin")
-                    if force:
-                        write("out.bin", b"old")
-                    done = cast("large.bin", "out.bin", *(["--force"] if force else []),
-                                "--threads", "2",
-                                prefix=("strace", "-f", "-o", "/dev/null", "-e",
-                                        "inject=%s:error=%s:when=%d" % (call, error, at)))
-                    got = read("out.bin") if os.path.exists("out.bin") else None
-                    where = (call, error, at, done.code, done.stderr)
-                    strays = [name for name in os.listdir(".") if ".dtinfo-" in name]
-                    require(not strays, "left behind:", strays, *where)
-                    if done.code == 0:
-                        require(got == LARGE_CAST[:3 * MIB], "wrong bytes", *where)
-                        done_all_the_same += 1
-                        continue
-                    failed += 1
-                    require(done.code in (2, 3, 4, 5), "exit code", *where)
-                    require(done.stderr.count(b"\n") == 1, "stderr", *where)
-                    # only the folder's fsync follows the rename
-                    require(got == old or (got == LARGE_CAST[:3 * MIB] and b"wrote " in done.stderr)
-                            or (got == LARGE_CAST[:3 * MIB] and b"standard output" in done.stderr),
-                            "neither old nor new", *where)
-    print("        %d failures, %d casts that did not mind" % (failed, done_all_the_same))
-    require(failed > 20, "the injections had no effect", failed)
 
 
 @check

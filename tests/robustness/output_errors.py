@@ -6,19 +6,11 @@ import subprocess
 import sys
 
 from checkpoint_casts import cast, folder, read, write
-from file_casts import calls_at_start, require_failure, strace_works
+from file_casts import require_failure, strace_works
 from make_checkpoint import npy, pack
 from output_sets import (INDEX, fill_old, name_of, remove, require_old_or_new, strays, tried,
                          write_shards)
 from survival import PROGRAM, check, environment, main, require
-
-
-def calls_of(call, words, first):
-    """How often a run makes the call, not counting the loader."""
-    subprocess.run(["strace", "-f", "-o", "trace", "-e", "trace=" + call, PROGRAM] + words,
-                   env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-    lines = [line for line in read("trace").decode().splitlines() if " " + call + "(" in line]
-    return len(lines) - first
 
 
 def injected(path, calls, error):
@@ -84,47 +76,6 @@ def other_peoples_links_in_folders_open_to_all_are_not_followed():
         os.lchown("st/dirl", 0, 0)  # the user's own link
         require(cast("shards", "bf16", "st/dirl").code == 0, "one's own link")
         require(sorted(os.listdir("aim")) == sorted(list(wanted) + [INDEX]), "files", os.listdir("aim"))
-
-
-@check
-def every_interrupted_call_is_made_again():
-    if not strace_works():
-        print("        skipped: no strace")
-        return
-    with folder():
-        wanted = write_shards("shards", 3)
-        numbers = pack("F32", [float(i) for i in range(24)])
-        write("fortran.npy", npy("<f4", (4, 6), numbers, fortran=True))
-        tried("cast", "fortran.npy", "bf16", "-o", "right.safetensors")
-        right, made = read("right.safetensors"), 0
-        runs = (["cast", "shards", "bf16", "-o", "new"], ["cast", "shards", "bf16", "-o", "new", "--force"],
-                ["cast", "fortran.npy", "bf16", "-o", "out.safetensors", "--force"])
-        for call in ("openat", "close", "read", "pread64", "pwrite64", "fsync", "fallocate", "flock",
-                     "ftruncate", "fchmod", "fchown", "poll"):
-            first = calls_at_start(call)
-            for words in runs:
-                def clear():
-                    if words[-1] != "--force":
-                        remove("new")
-                    elif "shards" in words:
-                        fill_old(wanted)
-                    else:
-                        write("out.safetensors", b"old")
-                clear()
-                for at in range(first + 1, first + 1 + calls_of(call, words, first)):
-                    clear()
-                    done = tried(*words, prefix=("strace", "-f", "-o", "/dev/null", "-e",
-                                                 "inject=%s:error=EINTR:when=%d" % (call, at)))
-                    where = (call, at, words, done.stderr)
-                    require(done.code == 0 and not done.stderr, "exit code", done.code, *where)
-                    require(not strays(), "left behind", strays(), *where)
-                    if "shards" in words:
-                        require(require_old_or_new(wanted, True) == 3, "files", *where)
-                    else:
-                        require(read("out.safetensors") == right, "bytes", *where)
-                    made += 1
-        print("        %d calls" % made)
-        require(made > 60, "hardly a call was interrupted", made)
 
 
 @check

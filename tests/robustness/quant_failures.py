@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Quantized files with full disks, signals and files that change: old files or complete new ones. With the word "long"
+"""Quantized files with full disks and files that change: old files or complete new ones. With the word "long"
 many more moments."""
 import json
 import os
 import resource
-import signal
 import struct
 import subprocess
 import sys
 import time
 
 from checkpoint_casts import MIB, folder, open_safetensors, read, safetensors, write
-from file_casts import MEDIUM, RANDOM, calls_at_start, require_failure, strace_works
+from file_casts import MEDIUM, RANDOM, require_failure
 from survival import MEASURE, PROGRAM, SANITIZED, SECONDS, check, environment, main, require
 
 LONG = "long" in sys.argv[3:]
@@ -153,30 +152,6 @@ def the_limit_of_file_sizes_is_a_clean_failure():
 
 
 @check
-def a_signal_at_any_moment_leaves_the_old_files_or_the_new_ones():
-    with folder():
-        write("in.safetensors", file_of(MEDIUM))
-        words = ["in.safetensors", "int8", "--affine", "-o", "out.safetensors", "--force"]
-        begin = time.monotonic()
-        wanted = made("in.safetensors", "int8", "--affine")
-        longest = (time.monotonic() - begin) * 1.1
-        for number in (signal.SIGKILL, signal.SIGTERM):
-            for _ in range(ROUNDS):
-                write("out.safetensors", b"old")
-                child = start(*words)
-                time.sleep(RANDOM.random() * longest)
-                child.send_signal(number)
-                _, stderr = child.communicate(timeout=SECONDS)
-                require(child.returncode in (0, -number), "exit code", child.returncode, stderr)
-                require(read("out.safetensors") in ((wanted,) if child.returncode == 0 else (b"old", wanted)),
-                        "neither old nor new")
-                left = [name for name in os.listdir(".") if ".dtinfo-" in name]
-                require(len(left) <= (number == signal.SIGKILL), "left behind", left)
-                for name in left:
-                    os.unlink(name)
-
-
-@check
 def an_input_that_shrinks_is_never_filled_with_zeros():
     with folder():
         whole = file_of(MEDIUM)
@@ -194,66 +169,6 @@ def an_input_that_shrinks_is_never_filled_with_zeros():
             else:
                 require(child.returncode == 3 and stderr.count(b"\n") == 1, "failure", child.returncode, stderr)
                 require(not os.path.exists("out.safetensors"), "an output was made")
-
-
-@check
-def every_system_call_may_fail_once():
-    """The result is either an error and the old files, or the right files."""
-    if not strace_works():
-        print("        skipped: no strace")
-        return
-    cases = [("pread64", "EIO", 6), ("pwrite64", "EIO", 8), ("fsync", "EIO", 4), ("openat", "EACCES", 6),
-             ("mmap", "ENOMEM", 6), ("clone,clone3", "EAGAIN", 2), ("fallocate", "ENOSPC", 3)]
-    failed = 0
-    with folder():
-        write("in.npy", npy(SMALL[:512 * 600]))
-        parts = ["out.npy", "out_scale.npy", "out_zero_point.npy"]
-        require_done(quant("in.npy", "uint8", "-o", "out.npy", "--per", "channel"))
-        wanted = {name: read(name) for name in parts}
-        for call, error, count in cases:
-            first = calls_at_start(call) + 1
-            for at in range(first, first + (count if LONG else min(count, 3))):
-                for name in parts:
-                    if os.path.exists(name):
-                        os.unlink(name)
-                done = quant("in.npy", "uint8", "-o", "out.npy", "--per", "channel", "--threads", "2",
-                             prefix=("strace", "-f", "-o", "/dev/null", "-e",
-                                     "inject=%s:error=%s:when=%d" % (call, error, at)))
-                where = (call, error, at, done.code, done.stderr)
-                names = [name for name in os.listdir(".") if name.startswith(("out", ".out"))]
-                require(not set(names) - set(parts), "left behind", names, *where)
-                for name in names:
-                    require(read(name) == wanted[name], "wrong bytes", name, *where)
-                if done.code == 0:
-                    require(len(names) == 3, "files", names, *where)
-                else:
-                    failed += 1
-                    require(done.code in (2, 3, 4, 5) and done.stderr.count(b"\n") == 1, "failure", *where)
-    require(failed > 5, "the injections had no effect", failed)
-
-
-@check
-def every_write_of_a_gguf_may_fail():
-    """Heads, blocks, and the scales of whole tensors, which are written last."""
-    if not strace_works():
-        print("        skipped: no strace")
-        return
-    words = ("in.safetensors", "nvfp4", "-o", "out.gguf", "--set", "general.architecture=flux", "--threads", "1")
-    with folder():
-        write("in.safetensors", safetensors([(name, "F32", [64, 64], SMALL[:1 << 14]) for name in ("a.weight", "b.weight")]))
-        require_done(quant(*words))
-        wanted, at, failed = read("out.gguf"), 0, True
-        while failed:
-            os.unlink("out.gguf")
-            at += 1
-            done = quant(*words, prefix=("strace", "-f", "-o", "/dev/null", "-e", "inject=pwrite64:error=EIO:when=%d" % at))
-            failed = done.code != 0
-            require(os.path.exists("out.gguf") != failed, "made, or not", at, done.code, done.stderr)
-            if failed:
-                require_failure(done, 4, "Input/output error")
-                write("out.gguf", wanted)
-            require(read("out.gguf") == wanted, "wrong bytes", at)
-        require(at > 5, "the injections had no effect", at)
 
 
 @check

@@ -3,7 +3,6 @@
  * Finds config.json and the layouts' own configuration files, and turns them into hints. */
 #include "files/config/quant_config.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -294,14 +293,6 @@ static enum dti_status read_file(const char *path, const char *file, struct dti_
     return status;
 }
 
-/* A missing file is absent; so is one that a server or folder denies access to. Any other failure
- * is a read error: ignoring the configuration would change the model. */
-static bool may_be_there(const char *path)
-{
-    const int there = dti_input_there(path);
-    return there != ENOENT && there != EACCES;
-}
-
 /* A layout whose file nests the object in a member keeps that file next to config.json. From a
  * server it is only requested if config.json names the layout's method. */
 static enum dti_status compare_second(char *path, size_t folder, struct dti_quant_config *config,
@@ -314,7 +305,7 @@ static enum dti_status compare_second(char *path, size_t folder, struct dti_quan
             (dti_is_address(path) && dti_layout_of_method(config->method) != *row))
             continue;
         memcpy(path + folder, (*row)->config_file, strlen((*row)->config_file) + 1);
-        if (!may_be_there(path))
+        if (!dti_input_may_be_there(path))
             continue;
         status = read_file(path, (*row)->config_file, &other, reterr);
         if (status == DTI_OK && other.file)
@@ -352,7 +343,7 @@ enum dti_status dti_quant_config_is_missing(const struct dti_container *containe
     if (status != DTI_OK || !path)
         return status;
     memcpy(path + folder, main_file, sizeof main_file);
-    *ret = !may_be_there(path);
+    *ret = !dti_input_may_be_there(path);
     dti_free(path);
     return DTI_OK;
 }
@@ -370,7 +361,7 @@ enum dti_status dti_quant_config_read(const struct dti_container *container,
     struct config_file file;
     for (size_t i = 0; status == DTI_OK && !ret->file && file_at(i, &file); i++) {
         memcpy(path + folder, file.name, strlen(file.name) + 1);
-        if (may_be_there(path))
+        if (dti_input_may_be_there(path)) /* without it, it would be another model */
             status = read_file(path, file.name, ret, reterr);
         if (i == 0)
             model = ret->model;

@@ -4,7 +4,6 @@
  * so they are searched in order. */
 #include "files/model/model_config.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -154,9 +153,8 @@ enum dti_status dti_model_config_read(struct dti_model_config *ret,
     char *const path = dti_input_same_folder(container->files[0].path, "config.json");
     if (!path)
         return dti_no_memory(reterr);
-    const int there = dti_input_there(path);
     const enum dti_status status =
-        there == ENOENT || there == EACCES ? DTI_OK : read_file(ret, path, reterr);
+        dti_input_may_be_there(path) ? read_file(ret, path, reterr) : DTI_OK;
     dti_free(path);
     if (status != DTI_OK)
         dti_model_config_free(ret);

@@ -266,12 +266,16 @@ static enum dti_status look_at(struct companions *list, const char *name, struct
     char *const path = path_of(list, name);
     if (!path)
         return dti_no_memory(reterr);
-    const bool there = stat(path, &info) == 0, lost = !there && errno == ENOENT;
+    const int error = stat(path, &info) == 0 ? 0 : errno;
+    const bool lost = error == ENOENT || error == ENOTDIR || error == ELOOP; /* a link is */
+    const struct dti_input input = {.name = path};
+    const enum dti_status status =
+        error == 0 || lost ? DTI_OK : dti_input_fail(&input, error, reterr);
     dti_free(path);
     if (lost && list->lost.count++ == 0)
         (void)dti_quote(list->lost.first, name, strlen(name));
-    if (!there || !S_ISREG(info.st_mode))
-        return DTI_OK;
+    if (error != 0 || !S_ISREG(info.st_mode))
+        return status;
     if (info.st_size <= DTI_SMALL_FILE)
         return add_name(list, name, reterr);
     if (list->large.count++ == 0)
@@ -285,11 +289,12 @@ static enum dti_status look_for_config(struct companions *list, struct dti_error
     char *const path = path_of(list, config_name);
     if (!path)
         return dti_no_memory(reterr);
-    const int there = dti_input_there(path);
+    const bool there = dti_input_may_be_there(path);
     dti_free(path);
-    if (!dti_is_address(list->folder))
-        return there == 0 ? look_at(list, config_name, reterr) : DTI_OK;
-    return there == ENOENT || there == EACCES ? DTI_OK : add_name(list, config_name, reterr);
+    if (!there)
+        return DTI_OK;
+    return dti_is_address(list->folder) ? add_name(list, config_name, reterr)
+                                        : look_at(list, config_name, reterr);
 }
 
 /* Whether the new files are in the folder of the old one, whose configuration is there already. */

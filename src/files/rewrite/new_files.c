@@ -527,9 +527,12 @@ enum dti_status dti_new_files_add_copy(struct dti_new_files *files, const char *
     enum dti_status status = dti_input_open_file(&input, from, reterr);
     if (status != DTI_OK)
         return status;
-    const uint64_t size = input.seekable ? input.size : 0;
+    const uint64_t size = input.size;
+    if (!input.seekable)
+        status = dti_input_fail(&input, ESPIPE, reterr);
     dti_input_close(&input);
-    status = add_path(files, path_of(files, name), &file, reterr);
+    if (status == DTI_OK)
+        status = add_path(files, path_of(files, name), &file, reterr);
     if (status != DTI_OK)
         return status;
     file->from = dti_strdup(from);

@@ -28,6 +28,7 @@ struct old_search {
     const char **own;   /* last path components of the new files, sorted */
     size_t own_count;
     size_t capacity; /* of files->old.paths */
+    int error;       /* why a file could not be looked at: the first errno value, or 0 */
 };
 
 static bool is_own(const struct old_search *search, const char *name)
@@ -45,10 +46,21 @@ static char *join(const struct old_search *search, const char *name)
     return path;
 }
 
-/* A regular file, or a link. */
-static bool is_there(const char *path, struct stat *ret)
+/* Keeps the errno value of a file that was not looked at, unless there is none. */
+static void note_error(struct old_search *search)
 {
-    return lstat(path, ret) == 0 && (S_ISREG(ret->st_mode) || S_ISLNK(ret->st_mode));
+    const bool missing = errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG;
+    if (!missing && search->error == 0)
+        search->error = errno;
+}
+
+/* A regular file, or a link. */
+static bool is_there(struct old_search *search, const char *path, struct stat *ret)
+{
+    if (lstat(path, ret) == 0)
+        return S_ISREG(ret->st_mode) || S_ISLNK(ret->st_mode);
+    note_error(search);
+    return false;
 }
 
 /* False: out of memory. */
@@ -86,7 +98,7 @@ static enum dti_status add_shards(struct old_search *search, const char *path,
     const char **names;
     size_t count;
     struct stat st = {0};
-    if (!is_there(path, &st) || !is_trusted(search, &st))
+    if (!is_there(search, path, &st) || !is_trusted(search, &st))
         return DTI_OK;
     const enum dti_status status =
         dti_index_shard_names(path, &search->files->old.pool, &names, &count, reterr);
@@ -97,7 +109,7 @@ static enum dti_status add_shards(struct old_search *search, const char *path,
             is_own(search, names[i]))
             continue;
         const char *const shard = join(search, names[i]);
-        if (!shard || (is_there(shard, &st) && !add_path(search, shard)))
+        if (!shard || (is_there(search, shard, &st) && !add_path(search, shard)))
             return dti_no_memory(reterr);
     }
     return DTI_OK;
@@ -170,7 +182,7 @@ static enum dti_status find(struct old_search *search, bool force, struct dti_er
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         const char *const path = join(search, entries[i]);
         if (!path ||
-            (!is_own(search, entries[i]) && is_there(path, &st) && !add_path(search, path)))
+            (!is_own(search, entries[i]) && is_there(search, path, &st) && !add_path(search, path)))
             status = dti_no_memory(reterr);
     }
     old->entries = old->count;
@@ -229,7 +241,9 @@ static bool list_inputs(struct part_search *parts)
 static bool is_input(const struct part_search *parts, const char *path)
 {
     struct stat st = {0};
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+    if (stat(path, &st) != 0)
+        note_error(parts->search);
+    if (!S_ISREG(st.st_mode))
         return false;
     const struct input_identity is = {st.st_dev, st.st_ino};
     return bsearch(&is, parts->inputs, parts->input_count, sizeof is, compare_identities);
@@ -243,7 +257,7 @@ static bool consider(struct part_search *parts, const char *name)
     if (is_own(parts->search, name))
         return true;
     const char *const path = join(parts->search, name);
-    if (!path || !is_there(path, &st))
+    if (!path || !is_there(parts->search, path, &st))
         return path != NULL;
     if (!is_input(parts, path))
         return add_path(parts->search, path);
@@ -261,34 +275,25 @@ static bool is_part(const struct part_search *parts, const char *name)
 
 /* A folder that does not exist has no files; other problems are reported when the output is opened.
  */
-static enum dti_status list_folder(struct part_search *parts, struct dti_error *reterr)
+static bool list_folder(struct part_search *parts)
 {
     const char *const path = parts->search->folder[0] != '\0' ? parts->search->folder : ".";
-    char label[DTI_QUOTE_SIZE];
     const struct dirent *entry;
     bool fits = true;
     DIR *folder;
     do
         folder = opendir(path);
     while (!folder && errno == EINTR);
-    if (!folder && (errno == ENOENT || errno == ENOTDIR))
-        return DTI_OK;
     parts->search->files->old.unlisted = !folder && errno == EACCES;
-    if (parts->search->files->old.unlisted)
-        return DTI_OK;
-    int error = folder ? 0 : errno;
+    if (!folder && errno != EACCES)
+        note_error(parts->search);
     while (folder && fits && (errno = 0, entry = readdir(folder)) != NULL)
         fits = !is_part(parts, entry->d_name) || consider(parts, entry->d_name);
-    if (folder && fits)
-        error = errno;
+    if (folder && fits && errno != 0)
+        note_error(parts->search);
     if (folder)
         (void)closedir(folder);
-    if (!fits || error == ENOMEM)
-        return dti_no_memory(reterr);
-    return error == 0 ? DTI_OK
-                      : dti_fail(reterr, DTI_WRITE_FAILED,
-                                 "cannot look for old parts of the model in %s: %s",
-                                 dti_quote(label, path, strlen(path)), dti_errno_text(error));
+    return fits;
 }
 
 /* Finds the GGUF "name", and the parts of split ones of that name, of any count. Files that are
@@ -302,13 +307,25 @@ static enum dti_status find_parts(struct old_search *search, const char *name,
     if (!dti_text_ends(name, length, end))
         return DTI_OK;
     struct part_search parts = {.search = search, .name = name, .stem = length - strlen(end)};
-    const bool fits = list_inputs(&parts) && consider(&parts, name);
-    const enum dti_status status = fits ? list_folder(&parts, reterr) : dti_no_memory(reterr);
+    const bool fits = list_inputs(&parts) && consider(&parts, name) && list_folder(&parts);
+    const enum dti_status status = fits ? DTI_OK : dti_no_memory(reterr);
     dti_free(parts.inputs);
     if (status == DTI_OK && old->count > 0)
         qsort((void *)old->paths, old->count, sizeof *old->paths, dti_text_order);
     old->entries = old->count; /* without any one of its parts a model cannot be loaded */
     return status;
+}
+
+/* What could not be looked at could be an old form. */
+static enum dti_status require_looked(const struct old_search *search, struct dti_error *reterr)
+{
+    char label[DTI_QUOTE_SIZE];
+    const char *const path = search->folder[0] != '\0' ? search->folder : ".";
+    if (search->error == 0)
+        return DTI_OK;
+    return dti_fail(reterr, search->error == ENOMEM ? DTI_NO_MEMORY : DTI_WRITE_FAILED,
+                    "cannot look for an old form of the model in %s: %s",
+                    dti_quote(label, path, strlen(path)), dti_errno_text(search->error));
 }
 
 /* The folder of the new files, with a trailing slash. */
@@ -351,10 +368,16 @@ enum dti_status dti_new_files_find_old(struct dti_new_files *files, bool force,
         status = dti_is_gguf(files->kind) ? find_parts(&search, dti_path_base(files->path), reterr)
                                           : find(&search, force, reterr);
     }
+    if (status == DTI_OK)
+        status = require_looked(&search, reterr);
     dti_free((void *)own);
     return status == DTI_OK && files->old.count > 0 && !force ? refuse(files->old.paths[0], reterr)
                                                               : status;
 }
+
+static const struct dti_output_removal words = {"the new files are written, but",
+                                                ", which programs may load instead,",
+                                                DTI_REMEDY_REPLACE_AGAIN};
 
 enum dti_status dti_new_files_remove_old(const struct dti_new_files *files,
                                          struct dti_error *reterr)
@@ -364,12 +387,12 @@ enum dti_status dti_new_files_remove_old(const struct dti_new_files *files,
         return DTI_OK;
     const char **const kept = dti_calloc(files->count + files->others + 1, sizeof *kept);
     if (!kept)
-        return dti_no_memory(reterr);
+        return dti_output_fail_remove(old->paths[0], ENOMEM, &words, reterr);
     for (size_t i = 0; i < files->count + files->others; i++)
         kept[i] = files->list[i].path;
     const enum dti_status status =
         dti_output_remove(old->folder[0] != '\0' ? old->folder : ".", old->paths, old->count,
-                          old->entries, kept, files->count + files->others, reterr);
+                          old->entries, kept, files->count + files->others, &words, reterr);
     dti_free((void *)kept);
     return status;
 }

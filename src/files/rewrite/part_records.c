@@ -100,18 +100,19 @@ void dti_part_sums_watch(struct dti_new_files *files)
 }
 
 static enum dti_status remove_records(const struct dti_new_files *files, size_t from, size_t count,
+                                      const struct dti_output_removal *words,
                                       struct dti_error *reterr)
 {
     char **const paths = dti_calloc(count + 1, sizeof *paths);
-    enum dti_status status = paths ? DTI_OK : dti_no_memory(reterr);
-    for (size_t i = 0; i < count && status == DTI_OK; i++) {
+    bool fits = paths != NULL;
+    for (size_t i = 0; i < count && fits; i++) {
         paths[i] = path_of(files->list[from + i].path);
-        if (!paths[i])
-            status = dti_no_memory(reterr);
+        fits = paths[i] != NULL;
     }
-    if (status == DTI_OK)
-        status = dti_output_remove(files->path[0] != '\0' ? files->path : ".",
-                                   (const char *const *)paths, count, 0, NULL, 0, reterr);
+    const enum dti_status status =
+        fits ? dti_output_remove(files->path[0] != '\0' ? files->path : ".",
+                                 (const char *const *)paths, count, 0, NULL, 0, words, reterr)
+             : dti_output_fail_remove(files->list[from].path, ENOMEM, words, reterr);
     for (size_t i = 0; paths && i < count; i++)
         dti_free(paths[i]);
     dti_free(paths);
@@ -121,10 +122,13 @@ static enum dti_status remove_records(const struct dti_new_files *files, size_t 
 enum dti_status dti_part_records_remove(const struct dti_new_files *files, bool of_others,
                                         struct dti_error *reterr)
 {
+    static const struct dti_output_removal before = {"the old record", "", DTI_REMEDY_NONE},
+                                           after = {"the new files are written, but the record", "",
+                                                    DTI_REMEDY_REPLACE_AGAIN};
     const size_t count = of_others ? files->others : own_shards(files);
-    return count > 0 && files->shared
-               ? remove_records(files, of_others ? files->count : 0, count, reterr)
-               : DTI_OK;
+    return count > 0 && files->shared ? remove_records(files, of_others ? files->count : 0, count,
+                                                       of_others ? &after : &before, reterr)
+                                      : DTI_OK;
 }
 
 static void spell(char record[RECORD], const struct dti_part_digests *made, uint64_t bytes,
@@ -285,7 +289,7 @@ static enum dti_status add_config(const char *anchor, struct dti_buffer *heads,
     (void)snprintf(path, size, "%.*sconfig.json", (int)folder, anchor);
     enum dti_status status = DTI_OK;
     dti_buffer_init(&text);
-    if (dti_input_there(path) == 0) {
+    if (dti_input_may_be_there(path)) {
         status = dti_input_open_file(&input, path, reterr);
         if (status == DTI_OK) {
             status = dti_input_read_all(&input, MOST, "a configuration", &text, reterr);
