@@ -18,6 +18,7 @@
 #include "files/stored/quant_names.h"
 #include "files/transcode/file_transcode.h"
 #include "io/net/remote.h"
+#include "util/errno_text.h"
 #include "util/json/json_edit.h"
 #include "util/run/allocate.h"
 #include "util/text/ascii.h"
@@ -298,22 +299,41 @@ static enum dti_status look_for_config(struct companions *list, struct dti_error
 }
 
 /* Whether the new files are in the folder of the old one, whose configuration is there already. */
-static bool is_same_folder(const struct companions *list)
+static enum dti_status is_same_folder(const struct companions *list, bool *ret,
+                                      struct dti_error *reterr)
 {
     struct stat from, to;
+    enum dti_status status = DTI_OK;
+    int error = 0;
+    *ret = false;
+    if (dti_is_address(list->folder))
+        return DTI_OK;
     char *const path = path_of(list, ".");
-    const bool same = path && stat(path, &from) == 0 &&
-                      stat(list->rewrite->request.path, &to) == 0 && from.st_dev == to.st_dev &&
-                      from.st_ino == to.st_ino;
+    if (!path)
+        return dti_no_memory(reterr);
+    const struct dti_input read = {.name = path};
+    const char *const made = list->rewrite->request.path;
+    if (stat(path, &from) != 0)
+        status = dti_input_fail(&read, errno, reterr);
+    else if (stat(made, &to) == 0)
+        *ret = from.st_dev == to.st_dev && from.st_ino == to.st_ino;
+    else
+        error = errno;
+    if (error != 0 && error != ENOENT && error != ENOTDIR)
+        status =
+            dti_fail(reterr, error == ENOMEM ? DTI_NO_MEMORY : DTI_WRITE_FAILED,
+                     "cannot write %s: %s", DTI_QUOTED(made, strlen(made)), dti_errno_text(error));
     dti_free(path);
-    return same;
+    return status;
 }
 
 static enum dti_status look(struct companions *list, struct dti_error *reterr)
 {
     const bool several = dti_container_has(list->rewrite->container->kind, DTI_TRAIT_FOLDER);
-    if (!several && is_same_folder(list))
-        return DTI_OK;
+    bool same = false;
+    enum dti_status status = several ? DTI_OK : is_same_folder(list, &same, reterr);
+    if (status != DTI_OK || same)
+        return status;
     if (!several || dti_is_address(list->folder))
         return look_for_config(list, reterr);
     char *const path = path_of(list, ".");
@@ -324,7 +344,7 @@ static enum dti_status look(struct companions *list, struct dti_error *reterr)
     do
         folder = opendir(path);
     while (!folder && errno == EINTR);
-    enum dti_status status = folder ? DTI_OK : dti_input_fail(&input, errno, reterr);
+    status = folder ? DTI_OK : dti_input_fail(&input, errno, reterr);
     while (status == DTI_OK) {
         errno = 0;
         const struct dirent *const entry = readdir(folder);

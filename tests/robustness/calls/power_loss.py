@@ -6,6 +6,7 @@ ones, as dtinfo-cast(1) promises; once the command has ended, the new ones; and 
     power_loss.py DTINFO MEASURE CALL_TRACER [long]
 """
 import hashlib
+import os
 import sys
 
 from output_sets import folder
@@ -49,6 +50,8 @@ def require_replayed(row, disk):
 
 def require_next_run(row, found):
     fill(with_links(row, found))
+    if not os.path.exists(row.words[1]) and row.words[1].startswith("o/"):
+        return  # the new model has replaced its input
     done = run(row.words + ([] if "--force" in row.words else ["--force"]))
     require(done.code == 0, "the next run after a loss of power", row.words, sorted(found), done.stderr)
     require(is_new(row, tree()), "other files after a loss of power", row.words, sorted(found), sorted(tree()))

@@ -29,6 +29,7 @@ class Row:
     old: dict = dataclasses.field(default_factory=dict)  # {path in o: bytes, or the target of a link}
     by_file: bool = False  # files take their names one by one, each complete, an index last
     before: dict = None  # the old files, see prepare()
+    prints: bool = False  # what it writes goes to standard output
     good: object = None  # an undisturbed run
     new: dict = None  # the files that it leaves
     written: set = None  # the paths of what it creates
@@ -149,6 +150,8 @@ def rows():
     yield row("one file", "cast i/model bf16 -o o/new.safetensors")
     yield row("old shards", "cast i/model.safetensors bf16 -o o/new/model.safetensors --force",
               {**{"new/" + name: read("i/model/" + name) for name in os.listdir("i/model") if name.endswith(("s", "x.json"))}}, True)
+    yield row("same folder", "cast o/model.safetensors bf16 -o o/ --max-shard-size 30000 --force --json",
+              {"model.safetensors": inputs["model.safetensors"], "config.json": b'{"model_type": "llama"}\n'}, True)
     yield row("gguf", "cast o/f.gguf bf16 -o o/f.gguf --force", {"f.gguf": inputs["f.gguf"]})
     yield row("split", "cast i/f.gguf fp16 -o o/s.gguf --max-shard-size 4000 --force",
               old_of("s-00001-of-00002.gguf", "s-00002-of-00002.gguf"), True)
@@ -174,18 +177,26 @@ def rows():
     yield row("calc", "calc @i/a.npy*2 fp16 -o o/out.npy --true-value never")
 
 
+def printers():
+    """Commands that write to standard output alone."""
+    for name, text in (
+            ("stream", "cast i/large.bin bf16 --from fp32 -o - -q --threads 2"), ("vectors", "vectors mul:fp4_e2m1"),
+            ("sarif", "check i/model.safetensors --no-nan --format sarif"), ("inspect", "inspect i/model --stats --json")):
+        yield Row(name, text.split(), prints=True)
+
+
 def select(every):
     """With DTI_TEST_QUICK, each other row."""
     return [row for at, row in enumerate(every) if not QUICK or at % 2 == 0]
 
 
 @contextlib.contextmanager
-def workplace():
-    """A folder with inputs; yields the rows, prepared."""
+def workplace(*more):
+    """A folder with inputs; yields the rows, and more, prepared."""
     with folder():
         os.unlink("in.bin")
         write_inputs()
-        yield [prepare(row) for row in rows()]
+        yield [prepare(row) for row in [*rows(), *more]]
 
 
 def prepare(row):
@@ -194,7 +205,7 @@ def prepare(row):
     row.good = run(row.words)
     row.new = tree()
     require(row.good.code == 0 and not strays(row.new), "an undisturbed run of", row.words, row.good.code, row.good.stderr, sorted(row.new))
-    require(row.new != row.before, "nothing is written by", row.words)
+    require((row.new == row.before) == row.prints, "nothing is written by", row.words)
     right = {"raw": RAW_CAST, "space": LARGE_CAST[:3 * MIB]}.get(row.name)
     require(right in (None, row.new.get("out.bin")), "another cast", row.words)
     return row
