@@ -2,7 +2,7 @@
  *
  * The loss of groups of any fp32 numbers (loss_any.h) with AVX2 and AVX-512. */
 #include "kernels/scan/loss_bars.h"
-#include "kernels/x86/vector.h"
+#include "kernels/x86/scan/loss_flags.h"
 
 #ifdef __AVX2__
 enum { WIDTH = VECTOR / 4, WIDE = WIDTH / 2 };
@@ -25,17 +25,8 @@ typedef unsigned counter;
 #define are_above(a, b)             COMPARE(a, b, _CMP_GT_OQ)
 #define are_from(a, b)              COMPARE(a, b, _CMP_GE_OQ)
 #define differ(a, b)                COMPARE(a, b, _CMP_NEQ_UQ)
-#define any(f)                      (MASK_OF(f) != 0)
 
-/* Conditions, one per element. */
 #ifdef __AVX512BW__
-typedef __mmask16 flags;
-#define COMPARE(a, b, predicate) _mm512_cmp_ps_mask(a, b, predicate)
-#define BOTH(a, b)               ((flags)((a) & (b)))
-#define EITHER(a, b)             ((flags)((a) | (b)))
-#define BUT_NOT(a, b)            ((flags)((a) & ~(b)))
-#define MASK_OF(f)               ((unsigned)(f))
-
 DTI_INLINE flags are_finite(vector_ps x)
 {
     enum { NOT_FINITE = 0x99 }; /* classes of vfpclass */
@@ -68,13 +59,6 @@ DTI_INLINE bool any_above(vector_pd a, double bar)
     return _mm512_cmp_pd_mask(a, _mm512_set1_pd(bar), _CMP_GT_OQ) != 0;
 }
 #else
-typedef __m256 flags;
-#define COMPARE(a, b, predicate) _mm256_cmp_ps(a, b, predicate)
-#define BOTH(a, b)               _mm256_and_ps(a, b)
-#define EITHER(a, b)             _mm256_or_ps(a, b)
-#define BUT_NOT(a, b)            _mm256_andnot_ps(b, a)
-#define MASK_OF(f)               ((unsigned)_mm256_movemask_ps(f))
-
 DTI_INLINE flags are_finite(vector_ps x)
 {
     return COMPARE(size_of(x), all(FLT_MAX), _CMP_LE_OQ);
