@@ -28,7 +28,6 @@ typedef uint32x4_t flags, counter;
 #define differ(a, b)               vmvnq_u32(vceqq_f32(a, b))
 #define are_finite(x)              vcaleq_f32(x, all(FLT_MAX))
 #define BOTH                       vandq_u32
-#define EITHER                     vorrq_u32
 #define BUT_NOT                    vbicq_u32
 #define any(f)                     (vmaxvq_u32(f) != 0)
 #define any_above(x, bar)          (vmaxvq_f64(x) > (bar))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The loss in fp64 with AVX2 and AVX-512, of arrays and of casts to fp32. Plain groups are defined as
- * in loss_bars.h, with bars in fp64; the first group of a tile that is not plain leaves the rest to
- * code for any numbers, where masks take the place of branches. The sums of two vectors stay in
+ * in loss_bars.h, with bars in fp64; the others go to code for any
+ * numbers, where masks take the place of branches. The sums of two vectors stay in
  * registers, so AVX2 passes twice over the lanes of a group. */
 #include "kernels/scan/loss_bars.h"
 #include "kernels/scan/loss_kernels.h"
@@ -98,13 +98,14 @@ DTI_INLINE void sums_add(struct sums *s, unsigned half, vector_pd x, vector_pd e
     s->source[half] = VECTOR_BITS(fmadd_pd)(x, x, s->source[half]);
 }
 
-/* The bars of plain groups, and the extremes of a group. */
+/* The bars of plain groups, and the extremes of a group. sum_end: squares of numbers that overflow
+ * reach it; what reaches it needs no such number. */
 struct plain_bars {
-    double limit, least, ratio, largest;
+    double sum_end, least, ratio, largest;
 };
 
 struct extremes {
-    vector_pd high, low, most, above;
+    vector_pd low, most, above;
     counter inexact;
 };
 
@@ -112,20 +113,22 @@ DTI_INLINE struct plain_bars plain_bars_of(const struct dti_loss_rule *rule,
                                            const struct dti_loss_peak *peak,
                                            const struct dti_loss *loss)
 {
-    const double normal = 2 * rule->dst_smallest_normal;
-    return (struct plain_bars){.limit = dti_loss_limit(rule),
+    const double normal = 2 * rule->dst_smallest_normal, limit = dti_loss_limit(rule);
+    return (struct plain_bars){.sum_end = limit * limit * (1 - 0x1p-50),
                                .least = normal > TINY ? normal : TINY,
                                .ratio = loss->max_relative < 0.499 ? loss->max_relative : 0.499,
                                .largest = peak->largest};
 }
 
 /* Adds the lanes of a pass. stored: numbers, or NULL for those in `narrow`. A NaN or an infinity may
- * get lost among the extremes, but not in the sum of errors. */
+ * get lost among the extremes, but not in the sums. */
 DTI_INLINE struct sums add_pass(struct sums s, struct extremes *e, const struct plain_bars *bars,
                                 const double *source, const double *stored, const float *narrow)
 {
     const vector_pd ratio = all_pd(bars->ratio);
-    for (size_t i = 0; i < GROUP; i += LANES) {
+    size_t end = GROUP;
+    __asm__("" : "+r"(end)); /* else compilers unroll it all, and lack registers */
+    for (size_t i = 0; i < end; i += LANES) {
         for (unsigned half = 0; half < 2; half++) {
             const size_t at = i + WIDE * half;
             const vector_pd x = load(source + at);
@@ -134,7 +137,6 @@ DTI_INLINE struct sums add_pass(struct sums s, struct extremes *e, const struct 
                        : VECTOR_BITS(cvtps_pd)((half_vector_ps)load_half(
                              (const unsigned char *)(const void *)(narrow + at)));
             const vector_pd size = size_of(x), error = size_of(VECTOR_BITS(sub_pd)(y, x));
-            e->high = max_pd(e->high, size);
             e->low = VECTOR_BITS(min_pd)(e->low, size);
             e->most = max_pd(e->most, error);
             e->above = max_pd(e->above, VECTOR_BITS(fnmadd_pd)(ratio, size, error));
@@ -145,11 +147,13 @@ DTI_INLINE struct sums add_pass(struct sums s, struct extremes *e, const struct 
     return s;
 }
 
-DTI_INLINE flags are_unbounded(const struct sums *s)
+DTI_INLINE flags are_unbounded(const struct sums *s, double sum_end)
 {
-    const vector_pd infinity = all_pd(INFINITY);
-    return EITHER(COMPARE(s->absolute[0], infinity, _CMP_NLT_UQ),
-                  COMPARE(s->absolute[1], infinity, _CMP_NLT_UQ));
+    const vector_pd infinity = all_pd(INFINITY), end = all_pd(sum_end);
+    const flags errors = EITHER(COMPARE(s->absolute[0], infinity, _CMP_NLT_UQ),
+                                COMPARE(s->absolute[1], infinity, _CMP_NLT_UQ));
+    return EITHER(errors, EITHER(COMPARE(s->source[0], end, _CMP_NLT_UQ),
+                                 COMPARE(s->source[1], end, _CMP_NLT_UQ)));
 }
 
 /* Adds a group if it is plain: with errors below half the source, sources from `least` on are stored
@@ -158,16 +162,15 @@ DTI_INLINE bool add_plain(const struct plain_bars *bars, const double *source, c
                           const float *narrow, struct dti_loss_lanes *lanes, uint64_t *inexact)
 {
     const vector_pd zero = VECTOR_BITS(setzero_pd)();
-    struct extremes e = {zero, all_pd(INFINITY), zero, zero, (counter){0}};
+    struct extremes e = {all_pd(INFINITY), zero, zero, (counter){0}};
     const struct sums low = add_pass(sums_begin(lanes, 0), &e, bars, source, stored, narrow);
     struct sums high;
-    flags odd = are_unbounded(&low);
+    flags odd = are_unbounded(&low, bars->sum_end);
     if (PASS < LANES) {
         high = add_pass(sums_begin(lanes, PASS % LANES), &e, bars, source + PASS,
                         stored ? stored + PASS : NULL, narrow ? narrow + PASS : NULL);
-        odd = EITHER(odd, are_unbounded(&high));
+        odd = EITHER(odd, are_unbounded(&high, bars->sum_end));
     }
-    odd = EITHER(odd, COMPARE(e.high, all_pd(bars->limit), _CMP_NLT_UQ));
     odd = EITHER(odd, COMPARE(e.low, all_pd(bars->least), _CMP_NGE_UQ));
     odd = EITHER(odd, COMPARE(e.most, all_pd(bars->largest), _CMP_NLE_UQ));
     odd = EITHER(odd, COMPARE(e.above, zero, _CMP_NLE_UQ));
@@ -245,19 +248,17 @@ struct any_bars {
 
 struct any_sums {
     vector_pd most, above;
+    vector_pd largest_source;
     flags tiny;
-    counter nan_x, finite_x, within, both, inexact, to_zero, to_subnormal;
+    counter finite_x, both, inexact, to_zero, to_subnormal;
 };
 
 DTI_INLINE void add_any_vector(struct sums *s, unsigned half, struct any_sums *a,
                                const struct any_bars *bars, vector_pd given, vector_pd to)
 {
     const vector_pd zero = VECTOR_BITS(setzero_pd)(), finite = all_pd(DBL_MAX);
-    const flags nan_x = COMPARE(given, given, _CMP_UNORD_Q), nan_y = COMPARE(to, to, _CMP_UNORD_Q);
     const flags finite_x = COMPARE(size_of(given), finite, _CMP_LE_OQ);
     const flags both = BOTH(finite_x, COMPARE(size_of(to), finite, _CMP_LE_OQ));
-    const flags within = BOTH(COMPARE(given, all_pd(bars->from), _CMP_LT_OQ),
-                              COMPARE(given, all_pd(bars->from_below), _CMP_GT_OQ));
     const vector_pd x = keep_where(both, given), y = keep_where(both, to);
     const vector_pd size = size_of(x), y_size = size_of(y);
     const vector_pd error = size_of(VECTOR_BITS(sub_pd)(y, x));
@@ -265,18 +266,49 @@ DTI_INLINE void add_any_vector(struct sums *s, unsigned half, struct any_sums *a
     const flags lower = BOTH(COMPARE(size, all_pd(bars->src_normal), _CMP_GE_OQ),
                              COMPARE(y_size, all_pd(bars->dst_normal), _CMP_LT_OQ));
     const vector_pd hidden = VECTOR_BITS(mul_pd)(all_pd(bars->share), size);
-    count(&a->nan_x, nan_x);
     count(&a->finite_x, finite_x);
-    count(&a->within, BOTH(both, within));
     count(&a->both, both);
-    count(&a->inexact, BUT_NOT(COMPARE(given, to, _CMP_NEQ_UQ), BOTH(nan_x, nan_y)));
+    count(&a->inexact, COMPARE(given, to, _CMP_NEQ_UQ));
     count(&a->to_zero, BUT_NOT(COMPARE(size, zero, _CMP_GT_OQ), nonzero));
     count(&a->to_subnormal, BOTH(lower, nonzero));
     sums_add(s, half, x, error);
+    a->largest_source = max_pd(a->largest_source, size);
     a->most = max_pd(a->most, error);
     a->above = max_pd(a->above, VECTOR_BITS(fnmadd_pd)(all_pd(bars->ratio), size, error));
     a->tiny = EITHER(a->tiny, BOTH(COMPARE(size, all_pd(TINY), _CMP_LT_OQ),
                                    COMPARE(error, hidden, _CMP_GT_OQ)));
+}
+
+/* NaNs and infinities among n sources; a NaN that stays one is not inexact. */
+static DTI_NOINLINE void count_specials(const double *source, const double *stored, size_t n,
+                                        uint64_t finite_x, struct dti_loss *loss)
+{
+    counter nan_x = {0}, nan_both = {0};
+    for (size_t i = 0; i < n; i += WIDE) {
+        const vector_pd x = load(source + i), y = load(stored + i);
+        const flags is_nan = COMPARE(x, x, _CMP_UNORD_Q);
+        count(&nan_x, is_nan);
+        count(&nan_both, BOTH(is_nan, COMPARE(y, y, _CMP_UNORD_Q)));
+    }
+    loss->nan_in += counted(nan_x);
+    loss->inf_in += n - finite_x - counted(nan_x);
+    loss->inexact -= counted(nan_both);
+}
+
+/* Elements with an error that overflowed, among n. */
+static DTI_NOINLINE void count_clamped(const struct any_bars *bars, const double *source,
+                                       const double *stored, size_t n, struct dti_loss *loss)
+{
+    const vector_pd finite = all_pd(DBL_MAX);
+    counter clamped = {0};
+    for (size_t i = 0; i < n; i += WIDE) {
+        const vector_pd x = load(source + i), y = load(stored + i);
+        const flags both = BOTH(COMPARE(size_of(x), finite, _CMP_LE_OQ),
+                                COMPARE(size_of(y), finite, _CMP_LE_OQ));
+        count(&clamped, BOTH(both, EITHER(COMPARE(x, all_pd(bars->from), _CMP_GE_OQ),
+                                          COMPARE(x, all_pd(bars->from_below), _CMP_LE_OQ))));
+    }
+    loss->overflowed += counted(clamped);
 }
 
 /* Adds n elements of any kind, whole blocks of 16. Returns whether a maximum rises, or might if
@@ -287,8 +319,8 @@ static DTI_NOINLINE bool add_any(const struct any_bars *bars, const struct dti_l
 {
     const vector_pd zero = VECTOR_BITS(setzero_pd)();
     const counter none = {0};
-    struct any_sums a = {zero, zero, COMPARE(zero, zero, _CMP_NEQ_OQ), none, none, none, none,
-                         none, none, none};
+    struct any_sums a = {zero, zero, zero, COMPARE(zero, zero, _CMP_NEQ_OQ),
+                         none, none, none, none, none};
     for (size_t lane = 0; lane < LANES; lane += PASS) {
         struct sums s = sums_begin(lanes, lane);
         for (size_t i = lane; i < n; i += LANES) {
@@ -297,14 +329,17 @@ static DTI_NOINLINE bool add_any(const struct any_bars *bars, const struct dti_l
         }
         sums_keep(&s, lanes, lane);
     }
-    const uint64_t nan_x = counted(a.nan_x), finite_x = counted(a.finite_x);
-    loss->nan_in += nan_x;
-    loss->inf_in += n - finite_x - nan_x;
-    loss->overflowed += finite_x - counted(a.within);
-    loss->compared += counted(a.both);
+    const uint64_t finite_x = counted(a.finite_x), both = counted(a.both);
+    loss->overflowed += finite_x - both;
+    loss->compared += both;
     loss->inexact += counted(a.inexact);
     loss->to_zero += counted(a.to_zero);
     loss->to_subnormal += counted(a.to_subnormal);
+    if (finite_x != n)
+        count_specials(source, stored, n, finite_x, loss);
+    const double limit = bars->from < -bars->from_below ? bars->from : -bars->from_below;
+    if (MASK_OF(COMPARE(a.largest_source, all_pd(limit), _CMP_GE_OQ)) != 0)
+        count_clamped(bars, source, stored, n, loss);
     const flags risen = EITHER(COMPARE(a.most, all_pd(peak->largest), _CMP_GT_OQ),
                                COMPARE(a.above, zero, _CMP_GT_OQ));
     return MASK_OF(EITHER(risen, a.tiny)) != 0;
@@ -345,7 +380,7 @@ static bool suits_any(const struct dti_loss_rule *rule, const double *source, co
 
 /* Counts infinities, NaNs, overflows and elements without a code one by one, and copies the others;
  * those without an error become 0. */
-static DTI_NOINLINE void count_specials(const struct dti_loss_rule *rule, const double *source,
+static DTI_NOINLINE void count_each(const struct dti_loss_rule *rule, const double *source,
                                         const double *stored, size_t n, uint64_t index,
                                         struct dti_loss *loss, double kept[2][DTI_TILE])
 {
@@ -360,10 +395,11 @@ static DTI_NOINLINE void count_specials(const struct dti_loss_rule *rule, const 
     }
 }
 
-/* Processes what follows the initial plain groups. */
-static void add_rest(const struct dti_loss_rule *rule, struct dti_loss_peak *peak,
-                     const double *source, const double *stored, size_t n, uint64_t index,
-                     struct dti_loss *loss, struct dti_loss_lanes *lanes)
+/* Adds n elements of any kind. */
+static DTI_NOINLINE void add_odd(const struct dti_loss_rule *rule, struct dti_loss_peak *peak,
+                                 const double *source, const double *stored, size_t n,
+                                 uint64_t index, struct dti_loss *loss,
+                                 struct dti_loss_lanes *lanes)
 {
     const double ratio = loss->max_relative, normal = rule->src_smallest_normal;
     struct any_bars bars = {.from = rule->overflow_from[0],
@@ -374,7 +410,7 @@ static void add_rest(const struct dti_loss_rule *rule, struct dti_loss_peak *pea
                             .share = ratio >= 1 ? 1 : 0};
     double kept[2][DTI_TILE], end[2][LANES] = {{0}, {0}};
     if (!suits_any(rule, source, stored, n)) {
-        count_specials(rule, source, stored, n, index, loss, kept);
+        count_each(rule, source, stored, n, index, loss, kept);
         source = kept[0];
         stored = kept[1];
         bars.from = INFINITY;
@@ -390,53 +426,50 @@ static void add_rest(const struct dti_loss_rule *rule, struct dti_loss_peak *pea
     }
     if (rises)
         raise_all(peak, source, stored, n, index, loss);
-    dti_loss_peak_end(peak, loss);
 }
 
-/* The end of a tile of n elements, of which the first `plain` are added. */
-static void end_tile(const struct dti_loss_lanes *lanes, size_t plain, size_t n, uint64_t inexact,
-                     struct dti_loss *loss)
+/* Adds a tile of two arrays, or of a cast, where `stored` is NULL. */
+static void add_tile(const struct dti_loss_rule *rule, const struct dti_loss_cast *cast,
+                     unsigned char *codes, const double *source, const double *stored, size_t n,
+                     uint64_t index, bool stream, struct dti_loss *loss)
 {
+    struct dti_loss_peak peak = dti_loss_peak_start(loss, index);
+    struct dti_loss_lanes lanes;
+    uint64_t inexact = 0;
+    size_t odd = 0, odd_end = 0; /* elements of odd groups, and where the last one ended */
+    dti_loss_clear(&lanes);
+    for (size_t at = 0, part; at < n; at += part) {
+        const struct plain_bars bars = plain_bars_of(rule, &peak, loss);
+        unsigned char *to = codes + at * sizeof(float);
+        at += stored   ? add_arrays(&bars, source + at, stored + at, n - at, &lanes, &inexact)
+              : stream ? add_streamed(&bars, source + at, to, n - at, &lanes, &inexact)
+                       : add_cached(&bars, source + at, to, n - at, &lanes, &inexact);
+        part = n - at;
+        if (part > GROUP && (at == 0 || at > odd_end)) /* else likely all the rest is odd */
+            part = GROUP;
+        if (part > 0 && stored) {
+            add_odd(rule, &peak, source + at, stored + at, part, index + at, loss, &lanes);
+        } else if (part > 0) {
+            double y[DTI_TILE];
+            to = codes + at * sizeof(float);
+            cast->kernel->run(cast->args, to, source + at, part);
+            cast->back->run(cast->back_args, y, to, part);
+            add_odd(rule, &peak, source + at, y, part, index + at, loss, &lanes);
+        }
+        odd += part;
+        odd_end = at + part;
+    }
+    dti_loss_peak_end(&peak, loss);
     loss->elements += n;
-    loss->compared += plain;
+    loss->compared += n - odd;
     loss->inexact += inexact;
-    dti_loss_add_lanes(loss, lanes);
+    dti_loss_add_lanes(loss, &lanes);
 }
 
 void VECTOR_NAME(dti_loss_f64)(const struct dti_loss_rule *rule, const void *source,
                                const void *stored, size_t n, uint64_t index, struct dti_loss *loss)
 {
-    struct dti_loss_peak peak = dti_loss_peak_start(loss, index);
-    const struct plain_bars bars = plain_bars_of(rule, &peak, loss);
-    const double *x = source, *y = stored;
-    struct dti_loss_lanes lanes;
-    uint64_t inexact = 0;
-    dti_loss_clear(&lanes);
-    const size_t plain = add_arrays(&bars, x, y, n, &lanes, &inexact);
-    if (plain < n)
-        add_rest(rule, &peak, x + plain, y + plain, n - plain, index + plain, loss, &lanes);
-    end_tile(&lanes, plain, n, inexact, loss);
-}
-
-static void cast_tile(const struct dti_loss_rule *rule, const struct dti_loss_cast *cast,
-                      unsigned char *codes, const double *x, size_t n, uint64_t index, bool stream,
-                      struct dti_loss *loss)
-{
-    struct dti_loss_peak peak = dti_loss_peak_start(loss, index);
-    const struct plain_bars bars = plain_bars_of(rule, &peak, loss);
-    struct dti_loss_lanes lanes;
-    uint64_t inexact = 0;
-    dti_loss_clear(&lanes);
-    const size_t plain =
-        (stream ? add_streamed : add_cached)(&bars, x, codes, n, &lanes, &inexact);
-    if (plain < n) {
-        double y[DTI_TILE];
-        unsigned char *const rest = codes + plain * sizeof(float);
-        cast->kernel->run(cast->args, rest, x + plain, n - plain);
-        cast->back->run(cast->back_args, y, rest, n - plain);
-        add_rest(rule, &peak, x + plain, y, n - plain, index + plain, loss, &lanes);
-    }
-    end_tile(&lanes, plain, n, inexact, loss);
+    add_tile(rule, NULL, NULL, source, stored, n, index, false, loss);
 }
 
 void VECTOR_NAME(dti_fp64_to_fp32_loss)(const struct dti_loss_rule *rule,
@@ -446,7 +479,7 @@ void VECTOR_NAME(dti_fp64_to_fp32_loss)(const struct dti_loss_rule *rule,
 {
     const bool aligned = (uintptr_t)codes % DTI_CACHE_LINE == 0;
     for (size_t at = 0; at < n; at += DTI_TILE)
-        cast_tile(rule, cast, (unsigned char *)codes + at * sizeof(float),
-                  (const double *)source + at, n - at < DTI_TILE ? n - at : DTI_TILE, index + at,
-                  stream && aligned, loss);
+        add_tile(rule, cast, (unsigned char *)codes + at * sizeof(float),
+                 (const double *)source + at, NULL, n - at < DTI_TILE ? n - at : DTI_TILE,
+                 index + at, stream && aligned, loss);
 }
