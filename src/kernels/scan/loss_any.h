@@ -130,11 +130,13 @@ static DTI_NOINLINE struct any_singles sum_exact(const struct any_lanes *s, flag
 /* Sums the lanes that suit fp32; the others become 0. Without results that are subnormal: bounds
  * take the place of tiny numbers. Rounding is monotonic, so where the sums of lower bounds are those
  * of upper bounds, they are the sums of the numbers. An error between numbers of which one is at
- * least 2^-100 is 0 or normal, and so is the square of 2^-63. */
-DTI_INLINE void sum_single(const struct any_lanes *s, flags suits, size_t at,
+ * least 2^-100 is 0 or normal, and so is the square of 2^-63. Squares of numbers below 2^-75 do not
+ * count. lossy: lanes with an error. */
+DTI_INLINE void sum_single(const struct any_lanes *s, flags suits, flags lossy, size_t at,
                            struct dti_loss_groups *groups)
 {
-    const vector_ps single = all(0x1p-63F), tiny = all(0x1p-100F), above_tiny = all(0x1p-99F);
+    const vector_ps single = all(0x1p-63F), least = all(0x1p-75F);
+    const vector_ps tiny = all(0x1p-100F), above_tiny = all(0x1p-99F);
     struct any_singles low = {all(0), all(0), all(0)}, high = low;
     if (any(suits)) {
         for (size_t i = 0; i < ANY_COUNT; i += WIDTH) {
@@ -145,12 +147,12 @@ DTI_INLINE void sum_single(const struct any_lanes *s, flags suits, size_t at,
             const vector_ps error = size_of(keep_where(apart, y) - keep_where(apart, x));
             add_single(&low, error, keep_where(are_from(error, single), error),
                        keep_where(are_from(size, single), size));
-            add_single(&high, max_ps(error, above_tiny), max_ps(error, single),
-                       max_ps(size, single));
+            add_single(&high, max_ps(error, above_tiny),
+                       keep_where(are_from(error, least), max_ps(error, single)),
+                       keep_where(are_from(size, least), max_ps(size, single)));
         }
-        if (any(BOTH(suits, differ(low.absolute, high.absolute))) ||
-            any(BOTH(suits, differ(low.squared, high.squared))) ||
-            any(BOTH(suits, differ(low.source, high.source))))
+        if (any(BOTH(BOTH(suits, lossy), differ(low.absolute, high.absolute))) ||
+            any(differ(low.squared, high.squared)) || any(differ(low.source, high.source)))
             low = sum_exact(s, suits);
     }
     store_ps(groups->absolute + at, low.absolute);
@@ -199,10 +201,11 @@ DTI_INLINE void add_lanes(struct dti_loss_work *w, const struct any_bars *bars, 
                    y + lane + i * DTI_LOSS_LANES);
     const struct any_sums low = sum_wide(&s, bars, 0, &w->lanes, lane);
     const struct any_sums high = sum_wide(&s, bars, 1, &w->lanes, lane + WIDE);
-    const flags suits = BOTH(suit(narrow(low.largest, high.largest)), suit(s.largest_source));
+    const vector_ps largest = narrow(low.largest, high.largest);
+    const flags suits = BOTH(suit(largest), suit(s.largest_source));
     keep_wide(&low, suits, 0, &w->lanes, lane);
     keep_wide(&high, suits, 1, &w->lanes, lane + WIDE);
-    sum_single(&s, suits, group * DTI_LOSS_LANES + lane, &w->groups);
+    sum_single(&s, suits, are_above(largest, all(0)), group * DTI_LOSS_LANES + lane, &w->groups);
     w->is_risen |= any_above(max_pd(low.largest, high.largest), bars->largest) ||
                    any_above(max_pd(low.above, high.above), 0);
     const unsigned finite_x = counted(s.finite_x), both = counted(s.both);
