@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * The loss of whole groups of any fp32 numbers: with NaNs, infinities, overflows, subnormals, and
- * numbers that do not suit fp32 sums. Masks take the place of branches. A first pass over a vector of
- * lanes counts, and keeps what has an error; a second one sums in fp64 and sees maxima; lanes that
- * suit fp32 are then summed in fp32. Other lanes may have errors and squares that are subnormal in
- * fp32, for which some processors take a hundred cycles. The same for all levels: a file that
- * includes this defines before
+ * numbers that do not suit fp32 sums. Masks take the place of branches. A first pass over a vector
+ * of lanes counts, and keeps what has an error; a second one sums in fp64 and sees maxima; lanes
+ * that suit fp32 are then summed in fp32. Other lanes may have errors and squares that are
+ * subnormal in fp32, for which some processors take a hundred cycles. The same for all levels: a
+ * file that includes this defines before
  *
  *   WIDTH, WIDE                       elements of a vector in fp32, in fp64
  *   vector_ps, vector_pd, flags       vectors, and conditions, one per element in fp32
@@ -128,10 +128,10 @@ static DTI_NOINLINE struct any_singles sum_exact(const struct any_lanes *s, flag
 }
 
 /* Sums the lanes that suit fp32; the others become 0. Without results that are subnormal: bounds
- * take the place of tiny numbers. Rounding is monotonic, so where the sums of lower bounds are those
- * of upper bounds, they are the sums of the numbers. An error between numbers of which one is at
- * least 2^-100 is 0 or normal, and so is the square of 2^-63. Squares of numbers below 2^-75 do not
- * count. lossy: lanes with an error. */
+ * take the place of tiny numbers. Rounding is monotonic, so where the sums of lower bounds are
+ * those of upper bounds, they are the sums of the numbers. An error between numbers of which one is
+ * at least 2^-100 is 0 or normal, and so is the square of 2^-63. Squares of numbers below 2^-75 do
+ * not count. lossy: lanes with an error. */
 DTI_INLINE void sum_single(const struct any_lanes *s, flags suits, flags lossy, size_t at,
                            struct dti_loss_groups *groups)
 {

@@ -89,8 +89,8 @@ DTI_INLINE vector_ps small_number(const void *constants, const struct loss_bars 
 {
     const struct small_encode *const c = constants;
     const vector field = VECTOR_WHOLE(and)(loss_bits(x), VECTOR_BITS(set1_epi32)(0x7f800000));
-    const vector_ps m = (vector_ps)VECTOR_BITS(add_epi32)(
-        VECTOR_BITS(max_epu32)(field, c->least), c->magic);
+    const vector_ps m =
+        (vector_ps)VECTOR_BITS(add_epi32)(VECTOR_BITS(max_epu32)(field, c->least), c->magic);
     const vector_ps from = (vector_ps)size, sum = VECTOR_BITS(add_ps)(from, m);
     const vector_ps y = VECTOR_BITS(sub_ps)(sum, m);
     *ret_code = VECTOR_BITS(madd_epi16)(loss_bits(sum), c->join);

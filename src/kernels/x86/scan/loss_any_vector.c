@@ -18,13 +18,22 @@ enum { WIDTH = VECTOR / 4, WIDE = WIDTH / 2 };
 #define max_pd                      VECTOR_BITS(max_pd)
 #define add_square_ps(sum, x)       VECTOR_BITS(fmadd_ps)(x, x, sum)
 #define add_square_pd(sum, x)       VECTOR_BITS(fmadd_pd)(x, x, sum)
-#define narrow(low, high)           (vector_ps)join_halves((half_vector)VECTOR_BITS(cvtpd_ps)(low), (half_vector)VECTOR_BITS(cvtpd_ps)(high))
 #define less_product_pd(from, a, b) VECTOR_BITS(fnmadd_pd)(a, b, from)
-#define widen(from)                 VECTOR_BITS(cvtps_pd)((half_vector_ps)load_half((const void *)(from)))
 #define are_below(a, b)             COMPARE(a, b, _CMP_LT_OQ)
 #define are_above(a, b)             COMPARE(a, b, _CMP_GT_OQ)
 #define are_from(a, b)              COMPARE(a, b, _CMP_GE_OQ)
 #define differ(a, b)                COMPARE(a, b, _CMP_NEQ_UQ)
+
+DTI_INLINE vector_pd widen(const float *from)
+{
+    return VECTOR_BITS(cvtps_pd)((half_vector_ps)load_half((const void *)from));
+}
+
+DTI_INLINE vector_ps narrow(vector_pd low, vector_pd high)
+{
+    return (vector_ps)join_halves((half_vector)VECTOR_BITS(cvtpd_ps)(low),
+                                  (half_vector)VECTOR_BITS(cvtpd_ps)(high));
+}
 
 #ifdef __AVX512BW__
 typedef unsigned counter;

@@ -24,11 +24,6 @@ DTI_INLINE void loss_prefetch(const unsigned char *src, size_t at)
         __builtin_prefetch((const void *)((uintptr_t)(src + at) + DTI_PREFETCH_DISTANCE));
 }
 
-/* number(constants, bars, x, size, code, error) returns what is stored for a vector of elements that
- * do not overflow; size is |x|, error |e|, and only the magnitude of the number matters.
- * put(constants, dst, code, x, stream, count, group) stores the codes of four vectors, and counts
- * those that became small if `count`; number_beyond(constants, bars, group) then sees what
- * overflowed. The kernel casts everything else again. */
 /* For casts LOSS_BY_SIZE: sums of squares see what overflowed. */
 DTI_INLINE flags loss_none_beyond(const void *constants, const struct loss_bars *bars,
                                   const struct loss_group *group)
@@ -37,6 +32,11 @@ DTI_INLINE flags loss_none_beyond(const void *constants, const struct loss_bars 
     return no_flags();
 }
 
+/* number(constants, bars, x, size, code, error) returns what is stored for a vector of elements
+ * that do not overflow; size is |x|, error |e|, and only the magnitude of the number matters.
+ * put(constants, dst, code, x, stream, count, group) stores the codes of four vectors, and counts
+ * those that became small if `count`; number_beyond(constants, bars, group) then sees what
+ * overflowed. The kernel casts everything else again. */
 #define LOSS_CAST_GROUPS(name, type, sort, smallness, dst_unit, number, put)                       \
     DTI_INLINE struct loss_group name##_group(const struct loss_bars *bars, const void *constants, \
                                               unsigned char *dst, const unsigned char *src,        \
@@ -98,53 +98,52 @@ DTI_INLINE flags loss_none_beyond(const void *constants, const struct loss_bars 
     }
 /* For groups of all sorts: new maxima, and counts of what became small where not everything was
  * counted. */
-#define LOSS_CAST_NUMBER(number)                                                                   \
-    static DTI_NOINLINE bool number##_raise(struct dti_loss_work *w, enum dti_loss_sort sort,      \
-                                            const void *constants, const unsigned char *src,       \
-                                            size_t at)                                             \
-    {                                                                                              \
-        const struct loss_bars bars = loss_bars_of(&w->bars, sort);                                \
-        float y[DTI_LOSS_GROUP];                                                                   \
-        for (size_t j = 0; j < DTI_LOSS_GROUP; j += LOSS_WIDTH) {                                  \
-            const vector_ps x = loss_load(src + 4 * j);                                            \
-            vector code, error;                                                                    \
-            const vector_ps size = number(constants, &bars, x, loss_size(x), &code, &error);       \
-            const vector sign = VECTOR_WHOLE(andnot)(loss_all(INT32_MAX), loss_bits(x));           \
-            VECTOR_BITS(storeu_ps)(y + j, (vector_ps)VECTOR_WHOLE(or)(loss_size(size), sign));     \
-        }                                                                                          \
-        return VECTOR_NAME(dti_loss_raise)(w, sort, src, y, at);                                   \
-    }                                                                                              \
-    static DTI_NOINLINE struct loss_small number##_recount(                                        \
-        const struct dti_loss_work *w, enum loss_smallness smallness, const void *constants,       \
-        const unsigned char *src)                                                                  \
-    {                                                                                              \
-        const struct loss_bars bars = loss_bars_of(&w->bars, DTI_LOSS_SMALL);                      \
-        struct loss_small small = {0, 0};                                                          \
-        for (size_t j = 0; j < DTI_LOSS_GROUP; j += LOSS_WIDTH) {                                  \
-            const vector_ps x = loss_load(src + 4 * j);                                            \
-            const vector size = loss_size(x);                                                      \
-            vector code, error;                                                                    \
-            if (smallness == LOSS_BY_CODE)                                                         \
-                small.to_zero -= dti_loss_popcount(MASK_OF(are_zero(size)));                       \
-            else                                                                                   \
-                loss_count_small(&small, &bars, size,                                              \
-                                 loss_size(number(constants, &bars, x, size, &code, &error)));     \
-        }                                                                                          \
-        return small;                                                                              \
-    }                                                                                              \
-    /* Zeros are exact, so there are none where nothing is. */                                     \
-    DTI_INLINE void number##_correct(const struct dti_loss_work *w, struct loss_group *group,      \
-                                     const struct loss_bars *bars, enum loss_smallness smallness,  \
-                                     const void *constants, const unsigned char *src)              \
-    {                                                                                              \
-        const bool correct = smallness == LOSS_BY_CODE                                             \
-                                 ? group->inexact != DTI_LOSS_GROUP                                \
-                                 : any(are_lower(group->low, bars->least));                        \
-        if (__builtin_expect(correct, 0)) {                                                        \
-            const struct loss_small more = number##_recount(w, smallness, constants, src);         \
-            group->small.to_zero += more.to_zero;                                                  \
-            group->small.to_subnormal += more.to_subnormal;                                        \
-        }                                                                                          \
+#define LOSS_CAST_NUMBER(number)                                                                  \
+    static DTI_NOINLINE bool number##_raise(struct dti_loss_work *w, enum dti_loss_sort sort,     \
+                                            const void *constants, const unsigned char *src,      \
+                                            size_t at)                                            \
+    {                                                                                             \
+        const struct loss_bars bars = loss_bars_of(&w->bars, sort);                               \
+        float y[DTI_LOSS_GROUP];                                                                  \
+        for (size_t j = 0; j < DTI_LOSS_GROUP; j += LOSS_WIDTH) {                                 \
+            const vector_ps x = loss_load(src + 4 * j);                                           \
+            vector code, error;                                                                   \
+            const vector_ps size = number(constants, &bars, x, loss_size(x), &code, &error);      \
+            const vector sign = VECTOR_WHOLE(andnot)(loss_all(INT32_MAX), loss_bits(x));          \
+            VECTOR_BITS(storeu_ps)(y + j, (vector_ps)VECTOR_WHOLE(or)(loss_size(size), sign));    \
+        }                                                                                         \
+        return VECTOR_NAME(dti_loss_raise)(w, sort, src, y, at);                                  \
+    }                                                                                             \
+    static DTI_NOINLINE struct loss_small number##_recount(                                       \
+        const struct dti_loss_work *w, enum loss_smallness smallness, const void *constants,      \
+        const unsigned char *src)                                                                 \
+    {                                                                                             \
+        const struct loss_bars bars = loss_bars_of(&w->bars, DTI_LOSS_SMALL);                     \
+        struct loss_small small = {0, 0};                                                         \
+        for (size_t j = 0; j < DTI_LOSS_GROUP; j += LOSS_WIDTH) {                                 \
+            const vector_ps x = loss_load(src + 4 * j);                                           \
+            const vector size = loss_size(x);                                                     \
+            vector code, error;                                                                   \
+            if (smallness == LOSS_BY_CODE)                                                        \
+                small.to_zero -= dti_loss_popcount(MASK_OF(are_zero(size)));                      \
+            else                                                                                  \
+                loss_count_small(&small, &bars, size,                                             \
+                                 loss_size(number(constants, &bars, x, size, &code, &error)));    \
+        }                                                                                         \
+        return small;                                                                             \
+    }                                                                                             \
+    /* Zeros are exact, so there are none where nothing is. */                                    \
+    DTI_INLINE void number##_correct(const struct dti_loss_work *w, struct loss_group *group,     \
+                                     const struct loss_bars *bars, enum loss_smallness smallness, \
+                                     const void *constants, const unsigned char *src)             \
+    {                                                                                             \
+        const bool correct = smallness == LOSS_BY_CODE ? group->inexact != DTI_LOSS_GROUP         \
+                                                       : any(are_lower(group->low, bars->least)); \
+        if (__builtin_expect(correct, 0)) {                                                       \
+            const struct loss_small more = number##_recount(w, smallness, constants, src);        \
+            group->small.to_zero += more.to_zero;                                                 \
+            group->small.to_subnormal += more.to_subnormal;                                       \
+        }                                                                                         \
     }
 #define LOSS_CAST_ROUNDED(name, type, smallness, dst_unit, number, put)                        \
     LOSS_CAST_NUMBER(number)                                                                   \
@@ -164,8 +163,8 @@ DTI_INLINE flags loss_none_beyond(const void *constants, const struct loss_bars 
         for (size_t part = 0; part < DTI_LOSS_LANES; part += LOSS_WIDTH) {                       \
             vector high = loss_all(0);                                                           \
             for (size_t i = part; i < DTI_LOSS_GROUP; i += DTI_LOSS_LANES)                       \
-                high = VECTOR_BITS(max_epu32)(                                                   \
-                    high, loss_size((vector_ps)number(src + (src_unit)*i)));                     \
+                high = VECTOR_BITS(max_epu32)(high,                                              \
+                                              loss_size((vector_ps)number(src + (src_unit)*i))); \
             odd = EITHER(odd, are_at_least(high, limit));                                        \
             odd = EITHER(odd, are_lower(VECTOR_BITS(sub_epi32)(high, loss_all(1)),               \
                                         loss_all(DTI_LOSS_SINGLE_FROM - 1)));                    \
@@ -247,8 +246,8 @@ DTI_INLINE void loss_cast_run(dti_loss_groups_fn *const add[], const void *const
 }
 
 /* A dti_loss_cast_fn: its parameters, and the rest of it. */
-#define LOSS_CAST_PARAMETERS                                                                     \
-    const struct dti_loss_rule *rule, const struct dti_loss_cast *cast, void *codes,             \
+#define LOSS_CAST_PARAMETERS                                                         \
+    const struct dti_loss_rule *rule, const struct dti_loss_cast *cast, void *codes, \
         const void *source, size_t n, uint64_t index, bool stream, struct dti_loss *loss
 #define LOSS_CAST_RUN(add, constants, exact, smallness)                                          \
     loss_cast_run(add, constants, exact, smallness, rule, cast, codes, source, n, index, stream, \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loss in fp32 with AVX2 and AVX-512: whole groups without special cases (loss_bars.h), with one
- * branch per group. */
+ * The loss in fp32 with AVX2 and AVX-512: whole groups without special cases (loss_bars.h), with
+ * one branch per group. */
 #include "kernels/scan/loss_kernels.h"
 #include "kernels/x86/scan/loss_group_vector.h"
 

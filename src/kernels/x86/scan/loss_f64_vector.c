@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loss in fp64 with AVX2 and AVX-512, of arrays and of casts to fp32. Plain groups are defined as
- * in loss_bars.h, with bars in fp64; the others go to code for any
- * numbers, where masks take the place of branches. The sums of two vectors stay in
- * registers, so AVX2 passes twice over the lanes of a group. */
+ * The loss in fp64 with AVX2 and AVX-512, of arrays and of casts to fp32. Plain groups are defined
+ * as in loss_bars.h, with bars in fp64; the others go to code for any numbers, where masks take the
+ * place of branches. The sums of two vectors stay in registers, so AVX2 passes twice over the lanes
+ * of a group. */
 #include "kernels/scan/loss_bars.h"
 #include "kernels/scan/loss_kernels.h"
 #include "kernels/x86/vector.h"
@@ -52,8 +52,8 @@ DTI_INLINE uint64_t counted(counter sum)
 }
 #endif
 
-/* For sources down to this, error - ratio x source does not underflow, because nonzero ratios are at
- * least 2^-54. */
+/* For sources down to this, error - ratio x source does not underflow, because nonzero ratios are
+ * at least 2^-54. */
 #define TINY 0x1p-900
 
 DTI_INLINE vector_pd load(const double *from)
@@ -120,8 +120,8 @@ DTI_INLINE struct plain_bars plain_bars_of(const struct dti_loss_rule *rule,
                                .largest = peak->largest};
 }
 
-/* Adds the lanes of a pass. stored: numbers, or NULL for those in `narrow`. A NaN or an infinity may
- * get lost among the extremes, but not in the sums. */
+/* Adds the lanes of a pass. stored: numbers, or NULL for those in `narrow`. A NaN or an infinity
+ * may get lost among the extremes, but not in the sums. */
 DTI_INLINE struct sums add_pass(struct sums s, struct extremes *e, const struct plain_bars *bars,
                                 const double *source, const double *stored, const float *narrow)
 {
@@ -132,10 +132,9 @@ DTI_INLINE struct sums add_pass(struct sums s, struct extremes *e, const struct 
         for (unsigned half = 0; half < 2; half++) {
             const size_t at = i + WIDE * half;
             const vector_pd x = load(source + at);
-            const vector_pd y =
-                stored ? load(stored + at)
-                       : VECTOR_BITS(cvtps_pd)((half_vector_ps)load_half(
-                             (const unsigned char *)(const void *)(narrow + at)));
+            const vector_pd y = stored ? load(stored + at)
+                                       : VECTOR_BITS(cvtps_pd)((half_vector_ps)load_half(
+                                             (const unsigned char *)(const void *)(narrow + at)));
             const vector_pd size = size_of(x), error = size_of(VECTOR_BITS(sub_pd)(y, x));
             e->low = VECTOR_BITS(min_pd)(e->low, size);
             e->most = max_pd(e->most, error);
@@ -156,8 +155,8 @@ DTI_INLINE flags are_unbounded(const struct sums *s, double sum_end)
                                  COMPARE(s->source[1], end, _CMP_NLT_UQ)));
 }
 
-/* Adds a group if it is plain: with errors below half the source, sources from `least` on are stored
- * as normals. */
+/* Adds a group if it is plain: with errors below half the source, sources from `least` on are
+ * stored as normals. */
 DTI_INLINE bool add_plain(const struct plain_bars *bars, const double *source, const double *stored,
                           const float *narrow, struct dti_loss_lanes *lanes, uint64_t *inexact)
 {
@@ -275,8 +274,8 @@ DTI_INLINE void add_any_vector(struct sums *s, unsigned half, struct any_sums *a
     a->largest_source = max_pd(a->largest_source, size);
     a->most = max_pd(a->most, error);
     a->above = max_pd(a->above, VECTOR_BITS(fnmadd_pd)(all_pd(bars->ratio), size, error));
-    a->tiny = EITHER(a->tiny, BOTH(COMPARE(size, all_pd(TINY), _CMP_LT_OQ),
-                                   COMPARE(error, hidden, _CMP_GT_OQ)));
+    a->tiny = EITHER(
+        a->tiny, BOTH(COMPARE(size, all_pd(TINY), _CMP_LT_OQ), COMPARE(error, hidden, _CMP_GT_OQ)));
 }
 
 /* NaNs and infinities among n sources; a NaN that stays one is not inexact. */
@@ -303,8 +302,8 @@ static DTI_NOINLINE void count_clamped(const struct any_bars *bars, const double
     counter clamped = {0};
     for (size_t i = 0; i < n; i += WIDE) {
         const vector_pd x = load(source + i), y = load(stored + i);
-        const flags both = BOTH(COMPARE(size_of(x), finite, _CMP_LE_OQ),
-                                COMPARE(size_of(y), finite, _CMP_LE_OQ));
+        const flags both =
+            BOTH(COMPARE(size_of(x), finite, _CMP_LE_OQ), COMPARE(size_of(y), finite, _CMP_LE_OQ));
         count(&clamped, BOTH(both, EITHER(COMPARE(x, all_pd(bars->from), _CMP_GE_OQ),
                                           COMPARE(x, all_pd(bars->from_below), _CMP_LE_OQ))));
     }
@@ -319,8 +318,8 @@ static DTI_NOINLINE bool add_any(const struct any_bars *bars, const struct dti_l
 {
     const vector_pd zero = VECTOR_BITS(setzero_pd)();
     const counter none = {0};
-    struct any_sums a = {zero, zero, zero, COMPARE(zero, zero, _CMP_NEQ_OQ),
-                         none, none, none, none, none};
+    struct any_sums a = {zero, zero, zero, COMPARE(zero, zero, _CMP_NEQ_OQ), none, none,
+                         none, none, none};
     for (size_t lane = 0; lane < LANES; lane += PASS) {
         struct sums s = sums_begin(lanes, lane);
         for (size_t i = lane; i < n; i += LANES) {
@@ -381,8 +380,8 @@ static bool suits_any(const struct dti_loss_rule *rule, const double *source, co
 /* Counts infinities, NaNs, overflows and elements without a code one by one, and copies the others;
  * those without an error become 0. */
 static DTI_NOINLINE void count_each(const struct dti_loss_rule *rule, const double *source,
-                                        const double *stored, size_t n, uint64_t index,
-                                        struct dti_loss *loss, double kept[2][DTI_TILE])
+                                    const double *stored, size_t n, uint64_t index,
+                                    struct dti_loss *loss, double kept[2][DTI_TILE])
 {
     const double limit = dti_loss_limit(rule);
     for (size_t i = 0; i < n; i++) {

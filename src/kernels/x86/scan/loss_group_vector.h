@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sums of groups of fp32 numbers with AVX2 and AVX-512, for arrays (loss_f32_vector.c) and for casts
- * that also count their loss (loss_cast_vector.h). The 16 lanes of a block are one vector, or with
- * AVX2 two parts. */
+ * Sums of groups of fp32 numbers with AVX2 and AVX-512, for arrays (loss_f32_vector.c) and for
+ * casts that also count their loss (loss_cast_vector.h). The 16 lanes of a block are one vector, or
+ * with AVX2 two parts. */
 #ifndef KERNELS_X86_SCAN_LOSS_GROUP_VECTOR_H
 #define KERNELS_X86_SCAN_LOSS_GROUP_VECTOR_H
 
@@ -134,8 +134,7 @@ DTI_INLINE void loss_group_add(struct loss_group *g, const struct loss_bars *bar
 DTI_INLINE void loss_group_add_small(struct loss_group *g, const struct loss_bars *bars,
                                      unsigned part, vector_ps x, vector size, vector error)
 {
-    const vector_ps above =
-        VECTOR_BITS(fnmadd_ps)(bars->ratio, (vector_ps)size, (vector_ps)error);
+    const vector_ps above = VECTOR_BITS(fnmadd_ps)(bars->ratio, (vector_ps)size, (vector_ps)error);
     loss_group_sum(g, part, x, (vector_ps)error);
     g->above = VECTOR_BITS(max_epi32)(g->above, loss_bits(above));
     g->largest[part] = VECTOR_BITS(max_epu32)(g->largest[part], error);
@@ -215,8 +214,7 @@ DTI_INLINE flags loss_group_errors_unfit(const struct loss_group *g)
 {
     flags unfit = no_flags();
     for (unsigned part = 0; part < LOSS_PARTS; part++) {
-        const flags low =
-            COMPARE(g->squared[part], VECTOR_BITS(set1_ps)(0x1p-116F), _CMP_LT_OQ);
+        const flags low = COMPARE(g->squared[part], VECTOR_BITS(set1_ps)(0x1p-116F), _CMP_LT_OQ);
         unfit = EITHER(unfit, BUT_NOT(low, are_zero(loss_bits(g->absolute[part]))));
     }
     return unfit;
@@ -239,8 +237,7 @@ DTI_INLINE enum loss_verdict loss_group_judge(const struct loss_group *g,
 {
     const vector_ps end =
         smallness == LOSS_BY_CODE ? VECTOR_BITS(set1_ps)(0x1p120F) : bars->sum_end;
-    const flags odd =
-        EITHER(EITHER(loss_group_unfit(g, end), loss_group_errors_unfit(g)), beyond);
+    const flags odd = EITHER(EITHER(loss_group_unfit(g, end), loss_group_errors_unfit(g)), beyond);
     return loss_group_verdict(odd, sort == DTI_LOSS_PLAIN
                                        ? loss_group_above(g)
                                        : are_lower(bars->largest, loss_group_largest(g)));
