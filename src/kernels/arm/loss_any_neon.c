@@ -9,33 +9,32 @@ enum { WIDTH = 4, WIDE = 2 };
 typedef float32x4_t vector_ps;
 typedef float64x2_t vector_pd;
 typedef uint32x4_t flags, counter;
-#define all                        vdupq_n_f32
-#define all_pd                     vdupq_n_f64
-#define load_ps(from)              neon_load_f32((const unsigned char *)(from))
-#define load_pd                    vld1q_f64
-#define store_ps                   vst1q_f32
-#define store_pd                   vst1q_f64
-#define size_of                    vabsq_f32
-#define size_of_pd                 vabsq_f64
-#define max_ps                     vmaxq_f32
-#define max_pd                     vmaxq_f64
-#define add_square_ps(sum, x)      vfmaq_f32(sum, x, x)
-#define add_square_pd(sum, x)      vfmaq_f64(sum, x, x)
-#define less_product_pd            vfmsq_f64
-#define are_below                  vcltq_f32
-#define are_above                  vcgtq_f32
-#define are_from                   vcgeq_f32
-#define differ(a, b)               vmvnq_u32(vceqq_f32(a, b))
-#define are_finite(x)              vcaleq_f32(x, all(FLT_MAX))
-#define BOTH                       vandq_u32
-#define EITHER                     vorrq_u32
-#define BUT_NOT                    vbicq_u32
-#define any(f)                     (vmaxvq_u32(f) != 0)
-#define any_above(x, bar)          (vmaxvq_f64(x) > (bar))
-#define half_of(x, half)           ((half) ? vcvt_high_f64_f32(x) : vcvt_f64_f32(vget_low_f32(x)))
-#define widen(from, f, kept, half) half_of(kept, half)
-#define count(counter, f)          (void)(*(counter) = vsubq_u32(*(counter), f))
-#define counted                    vaddvq_u32
+#define all                   vdupq_n_f32
+#define all_pd                vdupq_n_f64
+#define load_ps(from)         neon_load_f32((const unsigned char *)(from))
+#define load_pd               vld1q_f64
+#define store_ps              vst1q_f32
+#define store_pd              vst1q_f64
+#define size_of               vabsq_f32
+#define size_of_pd            vabsq_f64
+#define max_ps                vmaxq_f32
+#define max_pd                vmaxq_f64
+#define add_square_ps(sum, x) vfmaq_f32(sum, x, x)
+#define add_square_pd(sum, x) vfmaq_f64(sum, x, x)
+#define less_product_pd       vfmsq_f64
+#define are_below             vcltq_f32
+#define are_above             vcgtq_f32
+#define are_from              vcgeq_f32
+#define differ(a, b)          vmvnq_u32(vceqq_f32(a, b))
+#define are_finite(x)         vcaleq_f32(x, all(FLT_MAX))
+#define BOTH                  vandq_u32
+#define BUT_NOT               vbicq_u32
+#define any(f)                (vmaxvq_u32(f) != 0)
+#define any_above(x, bar)     (vmaxvq_f64(x) > (bar))
+#define widen(from)           vcvt_f64_f32(vld1_f32(from))
+#define narrow(low, high)     vcvt_high_f32_f64(vcvt_f32_f64(low), high)
+#define count(counter, f)     (void)(*(counter) = vsubq_u32(*(counter), f))
+#define counted               vaddvq_u32
 
 DTI_INLINE vector_ps keep_where(flags f, vector_ps x)
 {

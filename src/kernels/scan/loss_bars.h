@@ -166,8 +166,8 @@ struct dti_loss_work {
     struct dti_loss_lanes lanes;
     struct dti_loss_peak peak;
     dti_loss_any_fn *any; /* of the level, or NULL */
-    bool is_apart;        /* for it: errors of this tile are not exact in fp32, or exceed |x| */
     bool is_risen;        /* for it: a maximum may rise */
+    unsigned odd_tiles;   /* following tiles that are likely odd as a whole */
 
     const struct dti_loss_cast *cast; /* NULL: arrays */
     const unsigned char *source;
@@ -255,15 +255,19 @@ static inline enum dti_loss_sort dti_loss_first(const struct dti_loss_work *w,
 /* Processes the whole tile; `add` is indexed by sort. Leaves counts in `w`. */
 static inline void dti_loss_work_through(struct dti_loss_work *w, dti_loss_groups_fn *const add[])
 {
+    enum { ODD_TILES = 3 };
     struct dti_loss *const loss = w->loss;
     size_t odd = 0, odd_end = 0; /* elements of odd groups, and where the last one ended */
     w->peak = dti_loss_peak_start(loss, w->index);
-    w->is_apart = false;
     dti_loss_clear(&w->lanes);
     if (!(w->bars.for_largest <= w->peak.largest && w->bars.for_largest >= w->peak.largest &&
           w->bars.for_ratio >= loss->max_relative))
         dti_loss_bars_set(&w->bars, &w->peak, loss->max_relative);
-    for (size_t at = 0, part; at < w->n; at += part) {
+    if (w->odd_tiles > 0) {
+        dti_loss_add_odd(w, 0, w->n);
+        odd = odd_end = w->n;
+    }
+    for (size_t at = odd_end, part; at < w->n; at += part) {
         const enum dti_loss_sort sort = dti_loss_first(w, add);
         at = add[sort](w, at);
         part = 0;
@@ -282,6 +286,7 @@ static inline void dti_loss_work_through(struct dti_loss_work *w, dti_loss_group
         odd += part;
         odd_end = at + part;
     }
+    w->odd_tiles = w->odd_tiles > 0 ? w->odd_tiles - 1 : odd == w->n ? ODD_TILES : 0;
     w->counts.compared += w->n - odd;
     dti_loss_peak_end(&w->peak, loss);
     dti_loss_fold_groups(&w->groups, w->n / DTI_LOSS_GROUP, &w->lanes);
@@ -351,6 +356,7 @@ static inline bool dti_loss_raise(struct dti_loss_work *w, enum dti_loss_sort so
         work.cast = NULL;                                                                        \
         work.exact = source == stored && dti_loss_keeps_normal(rule);                            \
         work.is_small = false;                                                                   \
+        work.odd_tiles = 0;                                                                      \
         work.any = (any_group);                                                                  \
         work.bars = dti_loss_bars_init(rule, false);                                             \
         work.counts = (struct dti_loss_counts){0, 0, 0, 0};                                      \

@@ -19,6 +19,8 @@ typedef __m256i half_vector;
 typedef __m256 half_vector_ps;
 #define load_half   load256
 #define join_halves join256
+#define with_low    _mm512_castsi256_si512 /* the upper half is undefined */
+#define low_half_of _mm512_castsi512_si256
 
 #define load_vector  load512
 #define store_vector store512
@@ -48,6 +50,8 @@ typedef __m128i half_vector;
 typedef __m128 half_vector_ps;
 #define load_half               load128
 #define join_halves             join128
+#define with_low                _mm256_castsi128_si256
+#define low_half_of             _mm256_castsi256_si128
 
 #define load_vector  load256
 #define store_vector store256

@@ -5,6 +5,7 @@
 #include "kernels/x86/cast/odd_avx2.h"
 #include "kernels/x86/cast/saturate.h"
 #include "kernels/x86/modes.h"
+#include "kernels/x86/scan/loss_cast_vector.h"
 #include "kernels/x86/vector.h"
 
 /* A bf16 is the upper half of an fp32. */
@@ -115,6 +116,36 @@ void dti_fp64_to_bf16_avx2(const struct dti_kernel_args *args, void *restrict ds
     dti_blocks_run(blocks, &how, dst, src, n, args->stream);
 }
 
+/* Only receives numbers that do not overflow. */
+DTI_INLINE __m256 bf16_number(const void *constants, const struct loss_bars *bars, __m256 x,
+                              __m256i size, __m256i *ret_code, __m256i *ret_error)
+{
+    const __m256i sum = round_to_half(loss_bits(x), DTI_ROUND_NEAREST_EVEN);
+    const __m256 y = (__m256)_mm256_and_si256(sum, loss_all(0xffff0000));
+    (void)constants, (void)size;
+    *ret_code = _mm256_srli_epi32(sum, 16);
+    *ret_error = loss_size_by(bars, _mm256_sub_ps(y, x));
+    return y;
+}
+
+DTI_INLINE void bf16_put(const void *constants, unsigned char *dst, const __m256i code[4],
+                         const __m256i x[4], bool stream, bool count, struct loss_group *group)
+{
+    (void)constants, (void)x, (void)count, (void)group;
+    for (size_t i = 0; i < 2; i++) {
+        const __m256i packed = _mm256_packus_epi32(code[2 * i], code[2 * i + 1]);
+        store256(dst + i * VECTOR, _mm256_permute4x64_epi64(packed, 0xd8), stream);
+    }
+}
+#define bf16_number_beyond loss_none_beyond
+LOSS_CAST_ROUNDED(bf16_loss, struct loss_no_constants, LOSS_BY_SIZE, 2, bf16_number, bf16_put)
+
+void dti_fp32_to_bf16_loss_avx2(LOSS_CAST_PARAMETERS)
+{
+    const struct loss_no_constants none = {0};
+    LOSS_CAST_RUN(bf16_loss_add, &none, false, LOSS_BY_SIZE);
+}
+
 /* NaNs become quiet, as in all casts. */
 DTI_INLINE __m256i fp32_of_bf16(const unsigned char *src)
 {
@@ -124,3 +155,9 @@ DTI_INLINE __m256i fp32_of_bf16(const unsigned char *src)
     return _mm256_or_si256(bits, _mm256_and_si256(nan, _mm256_set1_epi32(0x400000)));
 }
 VECTOR_KERNEL(dti_bf16_to_fp32, 64, 2, 4, fp32_of_bf16)
+LOSS_CAST_EXACT(fp32_loss, 2, fp32_of_bf16)
+
+void dti_bf16_to_fp32_loss_avx2(LOSS_CAST_PARAMETERS)
+{
+    LOSS_CAST_RUN(fp32_loss_add, NULL, true, LOSS_BY_SIZE);
+}

@@ -5,7 +5,7 @@
 #include "kernels/kernels.h"
 #include "kernels/x86/cast/saturate.h"
 #include "kernels/x86/modes.h"
-#include "kernels/x86/scan/loss_cast_avx512.h"
+#include "kernels/x86/scan/loss_cast_vector.h"
 #include "kernels/x86/vector.h"
 
 static const uint16_t odd_words[32] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21,
@@ -132,24 +132,17 @@ DTI_INLINE void bf16_put(const void *constants, unsigned char *dst, const __m512
     store512(dst, _mm512_permutex2var_epi16(code[0], words, code[1]), stream);
     store512(dst + 64, _mm512_permutex2var_epi16(code[2], words, code[3]), stream);
 }
-DTI_INLINE bool bf16_number_beyond(const void *constants, const struct loss_bars *bars,
-                                   const struct loss_group *group)
-{
-    (void)constants, (void)bars, (void)group;
-    return false; /* sums of squares detect it */
-}
+#define bf16_number_beyond loss_none_beyond
 LOSS_CAST_ROUNDED(bf16_loss, struct bf16_parts, LOSS_BY_SIZE, 2, bf16_number, bf16_put)
 
-void dti_fp32_to_bf16_loss_avx512(const struct dti_loss_rule *rule,
-                                  const struct dti_loss_cast *cast, void *codes, const void *source,
-                                  size_t n, uint64_t index, bool stream, struct dti_loss *loss)
+void dti_fp32_to_bf16_loss_avx512(LOSS_CAST_PARAMETERS)
 {
     const struct bf16_parts parts = {.words = _mm512_loadu_si512((const void *)odd_words),
                                      .half = _mm512_set1_epi32(0x7fff),
                                      .last = _mm512_set1_epi32(0x10000),
                                      .one = _mm512_set1_epi32(1),
                                      .upper = _mm512_set1_epi32((int)0xffff0000)};
-    LOSS_CAST_RUN(bf16_loss, &parts, false, LOSS_BY_SIZE);
+    LOSS_CAST_RUN(bf16_loss_add, &parts, false, LOSS_BY_SIZE);
 }
 
 /* NaNs become quiet, as in all casts. */
@@ -164,9 +157,7 @@ VECTOR_KERNEL(dti_bf16_to_fp32, 64, 2, 4, fp32_of_bf16)
 
 LOSS_CAST_EXACT(fp32_loss, 2, fp32_of_bf16)
 
-void dti_bf16_to_fp32_loss_avx512(const struct dti_loss_rule *rule,
-                                  const struct dti_loss_cast *cast, void *codes, const void *source,
-                                  size_t n, uint64_t index, bool stream, struct dti_loss *loss)
+void dti_bf16_to_fp32_loss_avx512(LOSS_CAST_PARAMETERS)
 {
-    LOSS_CAST_RUN(fp32_loss, NULL, true, LOSS_BY_SIZE);
+    LOSS_CAST_RUN(fp32_loss_add, NULL, true, LOSS_BY_SIZE);
 }

@@ -12,7 +12,7 @@
 #include "kernels/x86/cast/odd_avx2.h"
 #include "kernels/x86/cast/saturate.h"
 #include "kernels/x86/modes.h"
-#include "kernels/x86/scan/loss_cast_avx512.h"
+#include "kernels/x86/scan/loss_cast_vector.h"
 #include "kernels/x86/vector.h"
 
 /* plain: NaNs as the processor leaves them; otherwise every NaN is first replaced by the
@@ -145,49 +145,39 @@ DTI_INLINE vector fp32_of_fp16(const unsigned char *src)
 }
 VECTOR_KERNEL(dti_fp16_to_fp32, 64, 2, 4, fp32_of_fp16)
 
-#ifdef __AVX512BW__
-DTI_INLINE __m512 fp16_number(const void *constants, const struct loss_bars *bars, __m512 x,
-                              __m512i size, __m512i *ret_code, __m512i *ret_error)
+DTI_INLINE vector_ps fp16_number(const void *constants, const struct loss_bars *bars, vector_ps x,
+                                 vector size, vector *ret_code, vector *ret_error)
 {
-    const __m256i code = fp16_half(x, DTI_ROUND_NEAREST_EVEN);
-    const __m512 y = _mm512_cvtph_ps(code);
+    const half_vector code = fp16_half(x, DTI_ROUND_NEAREST_EVEN);
+    const vector_ps y = VECTOR_BITS(cvtph_ps)(code);
     (void)constants, (void)size;
-    *ret_code = _mm512_castsi256_si512(code);
-    *ret_error = loss_size_by(bars, _mm512_sub_ps(y, x));
+    *ret_code = with_low(code);
+    *ret_error = loss_size_by(bars, VECTOR_BITS(sub_ps)(y, x));
     return y;
 }
 
-DTI_INLINE void fp16_put(const void *constants, unsigned char *dst, const __m512i code[4],
-                         const __m512i x[4], bool stream, bool count, struct loss_group *group)
+DTI_INLINE void fp16_put(const void *constants, unsigned char *dst, const vector code[4],
+                         const vector x[4], bool stream, bool count, struct loss_group *group)
 {
     (void)constants, (void)x, (void)count, (void)group;
-    store512(dst, _mm512_inserti64x4(code[0], _mm512_castsi512_si256(code[1]), 1), stream);
-    store512(dst + 64, _mm512_inserti64x4(code[2], _mm512_castsi512_si256(code[3]), 1), stream);
+    for (size_t i = 0; i < 2; i++)
+        store_vector(dst + i * VECTOR,
+                     join_halves(low_half_of(code[2 * i]), low_half_of(code[2 * i + 1])), stream);
 }
-DTI_INLINE bool fp16_number_beyond(const void *constants, const struct loss_bars *bars,
-                                   const struct loss_group *group)
-{
-    (void)constants, (void)bars, (void)group;
-    return false; /* sums of squares detect it */
-}
+#define fp16_number_beyond loss_none_beyond
 LOSS_CAST_ROUNDED(fp16_loss, struct loss_no_constants, LOSS_BY_SIZE, 2, fp16_number, fp16_put)
 LOSS_CAST_EXACT(fp32_loss, 2, fp32_of_fp16)
 
-void dti_fp32_to_fp16_loss_avx512(const struct dti_loss_rule *rule,
-                                  const struct dti_loss_cast *cast, void *codes, const void *source,
-                                  size_t n, uint64_t index, bool stream, struct dti_loss *loss)
+void VECTOR_NAME(dti_fp32_to_fp16_loss)(LOSS_CAST_PARAMETERS)
 {
     const struct loss_no_constants none = {0};
-    LOSS_CAST_RUN(fp16_loss, &none, false, LOSS_BY_SIZE);
+    LOSS_CAST_RUN(fp16_loss_add, &none, false, LOSS_BY_SIZE);
 }
 
-void dti_fp16_to_fp32_loss_avx512(const struct dti_loss_rule *rule,
-                                  const struct dti_loss_cast *cast, void *codes, const void *source,
-                                  size_t n, uint64_t index, bool stream, struct dti_loss *loss)
+void VECTOR_NAME(dti_fp16_to_fp32_loss)(LOSS_CAST_PARAMETERS)
 {
-    LOSS_CAST_RUN(fp32_loss, NULL, true, LOSS_BY_SIZE);
+    LOSS_CAST_RUN(fp32_loss_add, NULL, true, LOSS_BY_SIZE);
 }
-#endif
 
 DTI_INLINE vector fp64_of_fp32(const unsigned char *src)
 {

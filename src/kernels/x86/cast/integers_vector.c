@@ -4,7 +4,7 @@
  * becomes 0. */
 #include "kernels/kernels.h"
 #include "kernels/x86/modes.h"
-#include "kernels/x86/scan/loss_cast_avx512.h"
+#include "kernels/x86/scan/loss_cast_vector.h"
 #include "kernels/x86/vector.h"
 
 /* Rounds x to 32 bits, given its clamped value; numbers below -2^31 become -2^31. In AVX2 the
@@ -82,69 +82,60 @@ void dti_fp64_to_int8_avx2(const struct dti_kernel_args *args, void *restrict ds
 }
 #endif
 
-#ifdef __AVX512BW__
-/* Only receives small numbers. */
-DTI_INLINE __m512 near_number(const void *constants, const struct loss_bars *bars, __m512 x,
-                              __m512i size, __m512i *ret_code, __m512i *ret_error)
+/* Only receive small numbers. */
+DTI_INLINE vector_ps of_whole(const struct loss_bars *bars, vector_ps x, vector code,
+                              vector *ret_code, vector *ret_error)
 {
-    (void)constants, (void)size;
-    *ret_code = _mm512_cvt_roundps_epi32(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    const __m512 y = _mm512_cvtepi32_ps(*ret_code);
-    *ret_error = loss_size_by(bars, _mm512_sub_ps(y, x));
+    const vector_ps y = VECTOR_BITS(cvtepi32_ps)(code);
+    *ret_code = code;
+    *ret_error = loss_size_by(bars, VECTOR_BITS(sub_ps)(y, x));
     return y;
 }
 
-DTI_INLINE __m512 cut_number(const void *constants, const struct loss_bars *bars, __m512 x,
-                             __m512i size, __m512i *ret_code, __m512i *ret_error)
+DTI_INLINE vector_ps near_number(const void *constants, const struct loss_bars *bars, vector_ps x,
+                                 vector size, vector *ret_code, vector *ret_error)
 {
     (void)constants, (void)size;
-    *ret_code = _mm512_cvttps_epi32(x);
-    const __m512 y = _mm512_cvtepi32_ps(*ret_code);
-    *ret_error = loss_size_by(bars, _mm512_sub_ps(y, x));
-    return y;
+    return of_whole(bars, x, VECTOR_BITS(cvtps_epi32)(x), ret_code, ret_error);
 }
 
-DTI_INLINE void int8_put(const void *constants, unsigned char *dst, const __m512i code[4],
-                         const __m512i x[4], bool stream, bool count, struct loss_group *group)
+DTI_INLINE vector_ps cut_number(const void *constants, const struct loss_bars *bars, vector_ps x,
+                                vector size, vector *ret_code, vector *ret_error)
 {
-    const __m512i low = _mm512_packs_epi32(code[0], code[1]);
-    const __m512i high = _mm512_packs_epi32(code[2], code[3]);
-    const __m512i packed = order_packed(_mm512_packs_epi16(low, high));
+    (void)constants, (void)size;
+    return of_whole(bars, x, VECTOR_BITS(cvttps_epi32)(x), ret_code, ret_error);
+}
+
+DTI_INLINE void int8_put(const void *constants, unsigned char *dst, const vector code[4],
+                         const vector x[4], bool stream, bool count, struct loss_group *group)
+{
+    const vector packed = bytes_of(code, true);
     (void)constants;
     if (count) {
         for (unsigned i = 0; i < 4; i++)
-            group->high = _mm512_max_epu32(group->high, loss_size(_mm512_castsi512_ps(x[i])));
+            group->high = VECTOR_BITS(max_epu32)(group->high, loss_size((vector_ps)x[i]));
+        group->small.to_zero += VECTOR - loss_nonzero_bytes(packed);
     }
-    if (count)
-        group->small.to_zero += loss_popcount64(_mm512_testn_epi8_mask(packed, packed));
-    store512(dst, packed, stream);
-}
-DTI_INLINE bool near_number_beyond(const void *constants, const struct loss_bars *bars,
-                                   const struct loss_group *group)
-{
-    (void)constants;
-    return _mm512_cmpge_epu32_mask(group->high, bars->limit) != 0;
+    store_vector(dst, packed, stream);
 }
 
-DTI_INLINE bool cut_number_beyond(const void *constants, const struct loss_bars *bars,
-                                  const struct loss_group *group)
+DTI_INLINE flags int8_beyond(const void *constants, const struct loss_bars *bars,
+                             const struct loss_group *group)
 {
-    return near_number_beyond(constants, bars, group);
+    (void)constants;
+    return are_at_least(group->high, bars->limit);
 }
+#define near_number_beyond int8_beyond
+#define cut_number_beyond  int8_beyond
 LOSS_CAST_ROUNDED(int8_near, struct loss_no_constants, LOSS_BY_CODE, 1, near_number, int8_put)
 LOSS_CAST_ROUNDED(int8_cut, struct loss_no_constants, LOSS_BY_CODE, 1, cut_number, int8_put)
 
-void dti_fp32_to_int8_loss_avx512(const struct dti_loss_rule *rule,
-                                  const struct dti_loss_cast *cast, void *codes, const void *source,
-                                  size_t n, uint64_t index, bool stream, struct dti_loss *loss)
+void VECTOR_NAME(dti_fp32_to_int8_loss)(LOSS_CAST_PARAMETERS)
 {
     const bool near = cast->args->encoder->policy.round == DTI_ROUND_NEAREST_EVEN;
     const struct loss_no_constants none = {0};
-    loss_cast_run(near ? int8_near_add : int8_cut_add, &none, false, LOSS_BY_CODE, rule, cast,
-                  codes, source, n, index, stream, loss);
+    LOSS_CAST_RUN(near ? int8_near_add : int8_cut_add, &none, false, LOSS_BY_CODE);
 }
-
-#endif
 
 /* Clamps to 32 bits as well. Negative numbers become 0 in unsigned formats. */
 DTI_INLINE vector whole32(const unsigned char *src, enum dti_round round, bool is_signed)

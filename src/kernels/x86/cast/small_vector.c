@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp32 -> signed floats of at most 8 bits with AVX2 and AVX-512, and with AVX-512 its loss. */
+ * fp32 -> signed floats of at most 8 bits with AVX2 and AVX-512, and its loss. */
 #include "kernels/x86/cast/small_vector.h"
 
 #include "kernels/kernels.h"
 #include "kernels/x86/cast/odd_avx2.h"
-#include "kernels/x86/scan/loss_cast_avx512.h"
+#include "kernels/x86/scan/loss_cast_vector.h"
 
 #define MODE(mode)                                                           \
     case DTI_ROUND_##mode:                                                   \
@@ -82,58 +82,52 @@ void dti_fp64_to_small_avx2(const struct dti_kernel_args *args, void *restrict d
 }
 #endif
 
-#ifdef __AVX512BW__
 /* Only receives numbers that do not overflow: the sum of small_round(), and that sum minus the
  * magic number. */
-DTI_INLINE __m512 small_number(const void *constants, const struct loss_bars *bars, __m512 x,
-                               __m512i size, __m512i *ret_code, __m512i *ret_error)
+DTI_INLINE vector_ps small_number(const void *constants, const struct loss_bars *bars, vector_ps x,
+                                  vector size, vector *ret_code, vector *ret_error)
 {
     const struct small_encode *const c = constants;
-    const __m512i field = _mm512_and_si512(loss_bits(x), _mm512_set1_epi32(0x7f800000));
-    const __m512 m =
-        _mm512_castsi512_ps(_mm512_add_epi32(_mm512_max_epu32(field, c->least), c->magic));
-    const __m512 from = _mm512_castsi512_ps(size);
-    const __m512 sum = _mm512_add_round_ps(from, m, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    const __m512 y = _mm512_sub_ps(sum, m);
-    *ret_code = _mm512_madd_epi16(loss_bits(sum), c->join);
-    *ret_error = loss_size_by(bars, _mm512_sub_ps(y, from));
+    const vector field = VECTOR_WHOLE(and)(loss_bits(x), VECTOR_BITS(set1_epi32)(0x7f800000));
+    const vector_ps m =
+        (vector_ps)VECTOR_BITS(add_epi32)(VECTOR_BITS(max_epu32)(field, c->least), c->magic);
+    const vector_ps from = (vector_ps)size, sum = VECTOR_BITS(add_ps)(from, m);
+    const vector_ps y = VECTOR_BITS(sub_ps)(sum, m);
+    *ret_code = VECTOR_BITS(madd_epi16)(loss_bits(sum), c->join);
+    *ret_error = loss_size_by(bars, VECTOR_BITS(sub_ps)(y, from));
     return y;
 }
 
-DTI_INLINE void small_put(const void *constants, unsigned char *dst, const __m512i code[4],
-                          const __m512i x[4], bool stream, bool count, struct loss_group *group)
+DTI_INLINE void small_put(const void *constants, unsigned char *dst, const vector code[4],
+                          const vector x[4], bool stream, bool count, struct loss_group *group)
 {
     const struct small_encode *const c = constants;
-    const __m512i sizes =
-        _mm512_packus_epi16(small_joined(c, code[0], code[1]), small_joined(c, code[2], code[3]));
-    const __m512i signs =
-        _mm512_packs_epi16(_mm512_packs_epi32(x[0], x[1]), _mm512_packs_epi32(x[2], x[3]));
-    store512(dst, order_packed(small_fix(c, sizes, signs, FIX_NOTHING)), stream);
+    const vector sizes = VECTOR_BITS(packus_epi16)(small_joined(c, code[0], code[1]),
+                                                   small_joined(c, code[2], code[3]));
+    const vector signs = VECTOR_BITS(packs_epi16)(VECTOR_BITS(packs_epi32)(x[0], x[1]),
+                                                  VECTOR_BITS(packs_epi32)(x[2], x[3]));
+    store_vector(dst, order_packed(small_fix(c, sizes, signs, FIX_NOTHING)), stream);
     if (!count)
         return;
-    const unsigned zeros = loss_popcount64(_mm512_testn_epi8_mask(sizes, sizes));
-    group->high = _mm512_max_epu8(group->high, sizes);
-    group->small.to_zero += zeros;
-    group->small.to_subnormal += loss_popcount64(_mm512_cmplt_epu8_mask(sizes, c->normal)) - zeros;
+    const unsigned nonzero = loss_nonzero_bytes(sizes);
+    group->high = VECTOR_BITS(max_epu8)(group->high, sizes);
+    group->small.to_zero += VECTOR - nonzero;
+    group->small.to_subnormal += nonzero - loss_bytes_from(sizes, c->normal);
 }
 
 /* Codes continue beyond the largest as if they were numbers, and end at 255. */
-DTI_INLINE bool small_number_beyond(const void *constants, const struct loss_bars *bars,
-                                    const struct loss_group *group)
+DTI_INLINE flags small_number_beyond(const void *constants, const struct loss_bars *bars,
+                                     const struct loss_group *group)
 {
+    const struct small_encode *const c = constants;
     (void)bars;
-    return _mm512_cmpgt_epu8_mask(group->high, ((const struct small_encode *)constants)->largest) !=
-           0;
+    return BUT_NOT(all_flags(), are_zero(VECTOR_BITS(subs_epu8)(group->high, c->largest)));
 }
 LOSS_CAST_ROUNDED(small_loss, struct small_encode, LOSS_BY_CODE, 1, small_number, small_put)
 
-void dti_fp32_to_small_loss_avx512(const struct dti_loss_rule *rule,
-                                   const struct dti_loss_cast *cast, void *codes,
-                                   const void *source, size_t n, uint64_t index, bool stream,
-                                   struct dti_loss *loss)
+void VECTOR_NAME(dti_fp32_to_small_loss)(LOSS_CAST_PARAMETERS)
 {
     struct small_encode c;
     small_init(cast->args->encoder, &c);
-    LOSS_CAST_RUN(small_loss, &c, false, LOSS_BY_CODE);
+    LOSS_CAST_RUN(small_loss_add, &c, false, LOSS_BY_CODE);
 }
-#endif

@@ -2,11 +2,10 @@
  *
  * The loss of groups of any fp32 numbers (loss_any.h) with AVX2 and AVX-512. */
 #include "kernels/scan/loss_bars.h"
-#include "kernels/x86/vector.h"
+#include "kernels/x86/scan/loss_flags.h"
 
 #ifdef __AVX2__
 enum { WIDTH = VECTOR / 4, WIDE = WIDTH / 2 };
-typedef unsigned counter;
 #define all                         VECTOR_BITS(set1_ps)
 #define all_pd                      VECTOR_BITS(set1_pd)
 #define load_ps                     VECTOR_BITS(loadu_ps)
@@ -20,21 +19,30 @@ typedef unsigned counter;
 #define add_square_ps(sum, x)       VECTOR_BITS(fmadd_ps)(x, x, sum)
 #define add_square_pd(sum, x)       VECTOR_BITS(fmadd_pd)(x, x, sum)
 #define less_product_pd(from, a, b) VECTOR_BITS(fnmadd_pd)(a, b, from)
-#define half_of(x, half)            VECTOR_BITS(cvtps_pd)(half_ps(x, half))
 #define are_below(a, b)             COMPARE(a, b, _CMP_LT_OQ)
 #define are_above(a, b)             COMPARE(a, b, _CMP_GT_OQ)
 #define are_from(a, b)              COMPARE(a, b, _CMP_GE_OQ)
 #define differ(a, b)                COMPARE(a, b, _CMP_NEQ_UQ)
-#define any(f)                      (MASK_OF(f) != 0)
 
-/* Conditions, one per element. */
+DTI_INLINE vector_pd widen(const float *from)
+{
+    return VECTOR_BITS(cvtps_pd)((half_vector_ps)load_half((const void *)from));
+}
+
+DTI_INLINE vector_ps narrow(vector_pd low, vector_pd high)
+{
+    return (vector_ps)join_halves((half_vector)VECTOR_BITS(cvtpd_ps)(low),
+                                  (half_vector)VECTOR_BITS(cvtpd_ps)(high));
+}
+
 #ifdef __AVX512BW__
-typedef __mmask16 flags;
-#define COMPARE(a, b, predicate) _mm512_cmp_ps_mask(a, b, predicate)
-#define BOTH(a, b)               ((flags)((a) & (b)))
-#define EITHER(a, b)             ((flags)((a) | (b)))
-#define BUT_NOT(a, b)            ((flags)((a) & ~(b)))
-#define MASK_OF(f)               ((unsigned)(f))
+typedef unsigned counter;
+#define counted(sum) (sum)
+
+DTI_INLINE void count(counter *sum, flags f)
+{
+    *sum += dti_loss_popcount(f);
+}
 
 DTI_INLINE flags are_finite(vector_ps x)
 {
@@ -47,17 +55,6 @@ DTI_INLINE vector_ps keep_where(flags f, vector_ps x)
     return _mm512_maskz_mov_ps(f, x);
 }
 
-DTI_INLINE half_vector_ps half_ps(vector_ps x, unsigned half)
-{
-    return half ? _mm512_extractf32x8_ps(x, 1) : _mm512_castps512_ps256(x);
-}
-
-DTI_INLINE vector_pd widen(const float *from, flags f, vector_ps kept, unsigned half)
-{
-    (void)kept;
-    return _mm512_maskz_cvtps_pd((__mmask8)(f >> WIDE * half), _mm256_loadu_ps(from + WIDE * half));
-}
-
 DTI_INLINE vector_pd choose(flags f, unsigned half, vector_pd a, vector_pd b)
 {
     return _mm512_mask_mov_pd(a, (__mmask8)(f >> WIDE * half), b);
@@ -68,12 +65,20 @@ DTI_INLINE bool any_above(vector_pd a, double bar)
     return _mm512_cmp_pd_mask(a, _mm512_set1_pd(bar), _CMP_GT_OQ) != 0;
 }
 #else
-typedef __m256 flags;
-#define COMPARE(a, b, predicate) _mm256_cmp_ps(a, b, predicate)
-#define BOTH(a, b)               _mm256_and_ps(a, b)
-#define EITHER(a, b)             _mm256_or_ps(a, b)
-#define BUT_NOT(a, b)            _mm256_andnot_ps(b, a)
-#define MASK_OF(f)               ((unsigned)_mm256_movemask_ps(f))
+typedef __m256i counter;
+
+DTI_INLINE void count(counter *sum, flags f)
+{
+    *sum = _mm256_sub_epi32(*sum, (__m256i)f);
+}
+
+DTI_INLINE unsigned counted(counter sum)
+{
+    const __m128i four =
+        _mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
+    const __m128i two = _mm_add_epi32(four, _mm_unpackhi_epi64(four, four));
+    return (unsigned)_mm_cvtsi128_si32(two) + (unsigned)_mm_extract_epi32(two, 1);
+}
 
 DTI_INLINE flags are_finite(vector_ps x)
 {
@@ -85,20 +90,10 @@ DTI_INLINE vector_ps keep_where(flags f, vector_ps x)
     return _mm256_and_ps(f, x);
 }
 
-DTI_INLINE half_vector_ps half_ps(vector_ps x, unsigned half)
-{
-    return half ? _mm256_extractf128_ps(x, 1) : _mm256_castps256_ps128(x);
-}
-
-DTI_INLINE vector_pd widen(const float *from, flags f, vector_ps kept, unsigned half)
-{
-    (void)from, (void)f;
-    return _mm256_cvtps_pd(half_ps(kept, half));
-}
-
 DTI_INLINE vector_pd choose(flags f, unsigned half, vector_pd a, vector_pd b)
 {
-    const __m256i wide = _mm256_cvtepi32_epi64(_mm_castps_si128(half_ps(f, half)));
+    const __m128 part = half ? _mm256_extractf128_ps(f, 1) : _mm256_castps256_ps128(f);
+    const __m256i wide = _mm256_cvtepi32_epi64(_mm_castps_si128(part));
     return _mm256_blendv_pd(a, b, _mm256_castsi256_pd(wide));
 }
 
@@ -107,16 +102,6 @@ DTI_INLINE bool any_above(vector_pd a, double bar)
     return _mm256_movemask_pd(_mm256_cmp_pd(a, _mm256_set1_pd(bar), _CMP_GT_OQ)) != 0;
 }
 #endif
-
-DTI_INLINE void count(counter *sum, flags f)
-{
-    *sum += dti_loss_popcount(MASK_OF(f));
-}
-
-DTI_INLINE unsigned counted(counter sum)
-{
-    return sum;
-}
 
 #include "kernels/scan/loss_any.h"
 
