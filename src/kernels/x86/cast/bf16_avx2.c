@@ -2,7 +2,7 @@
  *
  * fp32 <-> bf16 with AVX2, by integer arithmetic. */
 #include "kernels/kernels.h"
-#include "kernels/x86/cast/odd_avx2.h"
+#include "kernels/x86/cast/odd_vector.h"
 #include "kernels/x86/cast/saturate.h"
 #include "kernels/x86/modes.h"
 #include "kernels/x86/scan/loss_cast_vector.h"

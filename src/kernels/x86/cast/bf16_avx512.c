@@ -3,6 +3,7 @@
  * fp32 <-> bf16 with AVX-512. Uses integer arithmetic, because VCVTNEPS2BF16 treats subnormals
  * as zero. */
 #include "kernels/kernels.h"
+#include "kernels/x86/cast/odd_vector.h"
 #include "kernels/x86/cast/saturate.h"
 #include "kernels/x86/modes.h"
 #include "kernels/x86/scan/loss_cast_vector.h"
@@ -103,6 +104,27 @@ void dti_fp32_to_bf16_saturating_avx512(const struct dti_kernel_args *args, void
     const struct clamped_parts parts = {saturation_init(args, 0x1.fep127F),
                                         _mm512_loadu_si512((const void *)odd_words)};
     bf16_clamped_by_mode(&parts, args, dti_keeps_nan(args), dst, src, n);
+}
+
+DTI_NOINLINE static void fp64_to_bf16_block(const void *constants, unsigned char *dst,
+                                            const unsigned char *src, bool stream)
+{
+    const struct dti_mode *const how = constants;
+    _Alignas(VECTOR) unsigned char between[4 * ODD_NUMBERS];
+    odd_exact(between, src);
+    if (how->plain)
+        bf16_encode_block(how->constants, dst, between, stream, DTI_ROUND_NEAREST_EVEN, true);
+    else
+        bf16_encode_block(how->constants, dst, between, stream, DTI_ROUND_NEAREST_EVEN, false);
+}
+
+void dti_fp64_to_bf16_avx512(const struct dti_kernel_args *args, void *restrict dst,
+                             const void *restrict src, size_t n)
+{
+    const __m512i order = _mm512_loadu_si512((const void *)odd_words);
+    const struct dti_mode how = {&order, DTI_ROUND_NEAREST_EVEN, dti_keeps_nan(args)};
+    const struct dti_blocks blocks = {fp64_to_bf16_block, ODD_NUMBERS, 8, 2, false};
+    dti_blocks_run(blocks, &how, dst, src, n, args->stream);
 }
 
 /* Constants of round_to_half() and encoding, kept in memory because compilers would recompute

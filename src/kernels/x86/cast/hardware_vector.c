@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "kernels/kernels.h"
-#include "kernels/x86/cast/odd_avx2.h"
+#include "kernels/x86/cast/odd_vector.h"
 #include "kernels/x86/cast/saturate.h"
 #include "kernels/x86/modes.h"
 #include "kernels/x86/scan/loss_cast_vector.h"
@@ -96,6 +96,8 @@ void dti_fp64_to_fp32_odd_avx2(const struct dti_kernel_args *args, void *restric
     const struct dti_blocks blocks = {odd_block, 32, 8, 4, true};
     dti_blocks_run(blocks, NULL, dst, src, n, args->stream);
 }
+#endif
+
 /* 64 numbers; of those that an fp32 rounds to a subnormal none is above half of the smallest fp16.
  */
 DTI_NOINLINE static void fp64_to_fp16_block(const void *constants, unsigned char *dst,
@@ -110,14 +112,13 @@ DTI_NOINLINE static void fp64_to_fp16_block(const void *constants, unsigned char
         fp16_block(NULL, dst, between, stream, DTI_ROUND_NEAREST_EVEN, false);
 }
 
-void dti_fp64_to_fp16_avx2(const struct dti_kernel_args *args, void *restrict dst,
-                           const void *restrict src, size_t n)
+void VECTOR_NAME(dti_fp64_to_fp16)(const struct dti_kernel_args *args, void *restrict dst,
+                                   const void *restrict src, size_t n)
 {
     const struct dti_mode how = {NULL, DTI_ROUND_NEAREST_EVEN, dti_keeps_nan(args)};
     const struct dti_blocks blocks = {fp64_to_fp16_block, ODD_NUMBERS, 8, 2, false};
     dti_blocks_run(blocks, &how, dst, src, n, args->stream);
 }
-#endif
 
 void VECTOR_NAME(dti_fp32_to_fp16)(const struct dti_kernel_args *args, void *restrict dst,
                                    const void *restrict src, size_t n)

@@ -50,9 +50,17 @@ DTI_INLINE void to8_block(const void *constants, unsigned char *dst, const unsig
 }
 DTI_WHOLE_MODES(to8, 64, 4, 1)
 
-#ifndef __AVX512BW__
 /* Like whole(), from fp64. */
-DTI_INLINE __m128i whole_half(const unsigned char *src, enum dti_round round)
+#ifdef __AVX512BW__
+DTI_INLINE half_vector whole_half(const unsigned char *src, enum dti_round round)
+{
+    const __m512d x = load512_pd(src);
+    const __m512d kept =
+        _mm512_maskz_min_pd(_mm512_cmp_pd_mask(x, x, _CMP_ORD_Q), x, _mm512_set1_pd(255));
+    DTI_RETURN_BY_ROUND(_mm512_cvt_roundpd_epi32, kept, round)
+}
+#else
+DTI_INLINE half_vector whole_half(const unsigned char *src, enum dti_round round)
 {
     const __m256d x = load256_pd(src), number = _mm256_cmp_pd(x, x, _CMP_ORD_Q);
     const __m256d kept = _mm256_and_pd(_mm256_min_pd(_mm256_set1_pd(255), x), number);
@@ -60,6 +68,7 @@ DTI_INLINE __m128i whole_half(const unsigned char *src, enum dti_round round)
     DTI_RETURN_BY_ROUND(CONVERT, kept, round)
 #undef CONVERT
 }
+#endif
 
 DTI_INLINE void wide_to8_block(const void *constants, unsigned char *dst, const unsigned char *src,
                                bool stream, enum dti_round round, bool is_signed)
@@ -68,19 +77,18 @@ DTI_INLINE void wide_to8_block(const void *constants, unsigned char *dst, const 
     for (size_t i = 0; i < 64; i += VECTOR, src += 8 * VECTOR) {
         vector number[4];
         for (size_t at = 0; at < 4; at++)
-            number[at] = join128(whole_half(src + 2 * at * VECTOR, round),
-                                 whole_half(src + (2 * at + 1) * VECTOR, round));
+            number[at] = join_halves(whole_half(src + 2 * at * VECTOR, round),
+                                     whole_half(src + (2 * at + 1) * VECTOR, round));
         store_vector(dst + i, bytes_of(number, is_signed), stream);
     }
 }
 DTI_WHOLE_MODES(wide_to8, 64, 8, 1)
 
-void dti_fp64_to_int8_avx2(const struct dti_kernel_args *args, void *restrict dst,
-                           const void *restrict src, size_t n)
+void VECTOR_NAME(dti_fp64_to_int8)(const struct dti_kernel_args *args, void *restrict dst,
+                                   const void *restrict src, size_t n)
 {
     wide_to8_by_mode(NULL, args, args->encoder->format.kind == DTI_KIND_INT, dst, src, n);
 }
-#endif
 
 /* Only receive small numbers. */
 DTI_INLINE vector_ps of_whole(const struct loss_bars *bars, vector_ps x, vector code,

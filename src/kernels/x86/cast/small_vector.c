@@ -4,7 +4,7 @@
 #include "kernels/x86/cast/small_vector.h"
 
 #include "kernels/kernels.h"
-#include "kernels/x86/cast/odd_avx2.h"
+#include "kernels/x86/cast/odd_vector.h"
 #include "kernels/x86/scan/loss_cast_vector.h"
 
 #define MODE(mode)                                                           \
@@ -42,7 +42,6 @@ void VECTOR_NAME(dti_fp32_to_small)(const struct dti_kernel_args *args, void *re
         dti_blocks_run(modes, &c, dst, src, n, args->stream);
 }
 
-#ifndef __AVX512BW__
 /* odd_normal() is enough where infinity becomes what large numbers become, and where half of the
  * smallest number is well above 2^-126. */
 struct wide_encode {
@@ -69,8 +68,8 @@ DTI_NOINLINE static void fp64_to_small_block(const void *constants, unsigned cha
         all_block(&c->to, dst, between, stream);
 }
 
-void dti_fp64_to_small_avx2(const struct dti_kernel_args *args, void *restrict dst,
-                            const void *restrict src, size_t n)
+void VECTOR_NAME(dti_fp64_to_small)(const struct dti_kernel_args *args, void *restrict dst,
+                                    const void *restrict src, size_t n)
 {
     const struct dti_blocks blocks = {fp64_to_small_block, ODD_NUMBERS, 8, 1, false};
     const struct dti_encoder *const e = args->encoder;
@@ -80,7 +79,6 @@ void dti_fp64_to_small_avx2(const struct dti_kernel_args *args, void *restrict d
                e->min_exponent - (int32_t)e->man_bits > -120;
     dti_blocks_run(blocks, &c, dst, src, n, args->stream);
 }
-#endif
 
 /* Only receives numbers that do not overflow: the sum of small_round(), and that sum minus the
  * magic number. */

@@ -4,6 +4,7 @@
  * -> fp64. In AVX-512 the rounding modes are encoded in the instructions, which AVX2 lacks; for
  * fp64 -> fp32 in AVX2 see hardware_vector.c. */
 #include "kernels/kernels.h"
+#include "kernels/x86/cast/odd_vector.h"
 #include "kernels/x86/vector.h"
 
 DTI_INLINE vector fp64_of_int32(const unsigned char *src)
@@ -37,21 +38,6 @@ void VECTOR_NAME(dti_int32_to_fp64)(const struct dti_kernel_args *args, void *re
 }
 
 #ifdef __AVX512BW__
-/* Rounds toward zero, then sets the last bit if something was lost. Infinities compare equal and
- * NaNs unordered, so they stay unchanged; the largest finite number is already odd. */
-DTI_INLINE __m256i odd_fp32(const unsigned char *src)
-{
-    const __m512d x = load512_pd(src);
-    const __m256 cut = _mm512_cvt_roundpd_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-    const __mmask8 lost = _mm512_cmp_pd_mask(_mm512_cvtps_pd(cut), x, _CMP_NEQ_OQ);
-    const __m256i bits = _mm256_castps_si256(cut);
-    return _mm256_mask_or_epi32(bits, lost, bits, _mm256_set1_epi32(1));
-}
-
-DTI_INLINE vector odd_fp32_twice(const unsigned char *src)
-{
-    return join256(odd_fp32(src), odd_fp32(src + VECTOR));
-}
 VECTOR_KERNEL(dti_fp64_to_fp32_odd, 32, 8, 4, odd_fp32_twice)
 
 /* The same for integers: the truncated number converts back exactly, because it is a 64-bit

@@ -1,14 +1,49 @@
 /* SPDX-License-Identifier: MIT
  *
- * fp64 -> fp32 with AVX2 in other modes than to nearest even, and the blocks of kernels that round
- * fp64 to odd fp32 and then to a narrower format in one pass over the array. */
-#ifndef KERNELS_X86_CAST_ODD_AVX2_H
-#define KERNELS_X86_CAST_ODD_AVX2_H
+ * Rounding fp64 to odd fp32, and the blocks of kernels that round the result to a narrower format
+ * in one pass over the array. With AVX2 also fp64 -> fp32 in other modes than to nearest even. */
+#ifndef KERNELS_X86_CAST_ODD_VECTOR_H
+#define KERNELS_X86_CAST_ODD_VECTOR_H
 
 #include "kernels/kernel.h"
 #include "kernels/x86/vector.h"
 
-#if defined __AVX2__ && !defined __AVX512BW__
+#ifdef __AVX2__
+enum { ODD_NUMBERS = 64 };
+#endif
+
+#ifdef __AVX512BW__
+/* Rounds toward zero, then sets the last bit if something was lost. Infinities compare equal and
+ * NaNs unordered, so they stay unchanged; the largest finite number is already odd. */
+DTI_INLINE __m256i odd_fp32(const unsigned char *src)
+{
+    const __m512d x = load512_pd(src);
+    const __m256 cut = _mm512_cvt_roundpd_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+    const __mmask8 lost = _mm512_cmp_pd_mask(_mm512_cvtps_pd(cut), x, _CMP_NEQ_OQ);
+    const __m256i bits = _mm256_castps_si256(cut);
+    return _mm256_mask_or_epi32(bits, lost, bits, _mm256_set1_epi32(1));
+}
+
+DTI_INLINE vector odd_fp32_twice(const unsigned char *src)
+{
+    return join256(odd_fp32(src), odd_fp32(src + VECTOR));
+}
+
+/* Any numbers. */
+DTI_INLINE void odd_exact(unsigned char between[4 * ODD_NUMBERS], const unsigned char *src)
+{
+    for (size_t i = 0; i < (size_t)4 * ODD_NUMBERS; i += VECTOR)
+        store_vector(between + i, odd_fp32_twice(src + 2 * i), false);
+}
+
+/* Needs no fewer instructions here. */
+DTI_INLINE bool odd_normal(unsigned char between[4 * ODD_NUMBERS], const unsigned char *src)
+{
+    odd_exact(between, src);
+    return false;
+}
+
+#elif defined __AVX2__
 /* What to add to the nearest fp32, in 64 bits: up, down: a mask of the numbers that need a step up
  * or down; toward zero, odd: a step in the magnitude. Codes of the same sign compare like their
  * magnitudes. NaNs take no step. */
@@ -50,9 +85,6 @@ DTI_INLINE __m256i fp32_of(__m256d a, __m256d b, enum dti_round round)
     return _mm256_add_epi32(bits, _mm256_and_si256(step, even));
 }
 
-enum { ODD_NUMBERS = 64 };
-
-/* Any numbers. */
 DTI_INLINE void odd_exact(unsigned char between[4 * ODD_NUMBERS], const unsigned char *src)
 {
     for (size_t i = 0; i < (size_t)4 * ODD_NUMBERS; i += VECTOR)
