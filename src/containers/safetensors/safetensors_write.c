@@ -41,9 +41,9 @@ static enum dti_status check_names(const void *items, size_t count, struct dti_n
         return dti_no_memory(reterr);
     if (again == SIZE_MAX)
         return DTI_OK;
-    const struct dti_name_row twice = dti_name_of(items, again, named);
+    const struct dti_name twice = dti_name_of(items, again, named);
     return dti_fail(reterr, DTI_BAD_INPUT, "%s %s would be written twice", what,
-                    dti_quote(quoted, twice.name, twice.length));
+                    dti_quote(quoted, twice.text, twice.text_length));
 }
 
 /* Sets bytes. */

@@ -46,15 +46,14 @@ bool dti_quant_names_init(struct dti_quant_names *ret, const struct dti_containe
     ret->container = container;
     ret->buffer = NULL;
     memset(&ret->ends, 0, sizeof ret->ends);
-    if (!dti_name_order_init(&ret->order, container->tensor_count))
+    if (!dti_name_order_over(&ret->order, container->tensors, container->tensor_count,
+                             DTI_NAMED(struct dti_tensor, name)))
         return false;
     for (size_t i = 0; i < container->tensor_count; i++) {
         const struct dti_tensor *const tensor = &container->tensors[i];
-        dti_name_order_add(&ret->order, tensor->name, tensor->name_length);
         add_end(&ret->ends, tensor->name, tensor->name_length);
         longest = tensor->name_length > longest ? tensor->name_length : longest;
     }
-    dti_name_order_sort(&ret->order);
     ret->buffer = dti_malloc(longest + MORE);
     return ret->buffer != NULL;
 }
