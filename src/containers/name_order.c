@@ -4,7 +4,6 @@
 #include "containers/name_order.h"
 #include "util/run/allocate.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { IN_BUCKET = 4 }; /* average rows per bucket */
@@ -26,34 +25,59 @@ static uint64_t hash_of(const char *name, size_t length)
     return hash;
 }
 
-/* By hash, length and bytes. */
-static int compare_names(const struct dti_name_row *a, const struct dti_name_row *b)
+struct dti_name dti_name_of(const void *items, size_t index, struct dti_named named)
+{
+    const char *const item = (const char *)items + index * named.size;
+    struct dti_name name;
+    memcpy(&name.text, item + named.name, sizeof name.text);
+    memcpy(&name.text_length, item + named.length, sizeof name.text_length);
+    return name;
+}
+
+static uint64_t hash_at(const void *items, size_t index, struct dti_named named)
+{
+    const struct dti_name name = dti_name_of(items, index, named);
+    return hash_of(name.text, name.text_length);
+}
+
+/* By length and bytes. */
+static int compare_names(struct dti_name a, struct dti_name b)
+{
+    if (a.text_length != b.text_length)
+        return a.text_length < b.text_length ? -1 : 1;
+    return a.text_length > 0 ? memcmp(a.text, b.text, a.text_length) : 0;
+}
+
+static struct dti_name name_of(const struct dti_name_order *order, const struct dti_name_row *row)
+{
+    return dti_name_of(order->items, row->index, order->named);
+}
+
+/* By hash, then name, then index. */
+static int compare_rows(const struct dti_name_order *order, const struct dti_name_row *a,
+                        const struct dti_name_row *b)
 {
     if (a->hash != b->hash)
         return a->hash < b->hash ? -1 : 1;
-    if (a->length != b->length)
-        return a->length < b->length ? -1 : 1;
-    return a->length > 0 ? memcmp(a->name, b->name, a->length) : 0;
-}
-
-static int compare_rows(const void *a, const void *b)
-{
-    const struct dti_name_row *const one = a, *const other = b;
-    const int names = compare_names(one, other);
+    const int names = compare_names(name_of(order, a), name_of(order, b));
     if (names != 0)
         return names;
-    return one->index < other->index ? -1 : one->index > other->index;
+    return a->index < b->index ? -1 : a->index > b->index;
 }
 
-bool dti_name_order_init(struct dti_name_order *ret, size_t capacity)
+static bool init(struct dti_name_order *ret, size_t capacity, bool owns)
 {
-    struct dti_name_order order = {.bits = 1};
+    struct dti_name_order order = {.bits = 1, .named = DTI_NAMED(struct dti_name, text)};
+    const size_t room = capacity > 0 ? capacity : 1;
+    if (capacity > UINT32_MAX)
+        return false;
     while (capacity >> order.bits >= IN_BUCKET)
         order.bits++;
-    order.rows = dti_malloc((capacity > 0 ? capacity : 1) * sizeof *order.rows);
+    order.rows = dti_malloc(room * sizeof *order.rows);
     order.starts = dti_calloc(((size_t)1 << order.bits) + 1, sizeof *order.starts);
     order.seen = dti_calloc((size_t)1 << order.bits, sizeof *order.seen);
-    if (!order.rows || !order.starts || !order.seen) {
+    order.items = order.own = owns ? dti_malloc(room * sizeof *order.own) : NULL;
+    if (!order.rows || !order.starts || !order.seen || (owns && !order.own)) {
         dti_name_order_free(&order);
         return false;
     }
@@ -61,28 +85,18 @@ bool dti_name_order_init(struct dti_name_order *ret, size_t capacity)
     return true;
 }
 
+bool dti_name_order_init(struct dti_name_order *ret, size_t capacity)
+{
+    return init(ret, capacity, true);
+}
+
 void dti_name_order_free(struct dti_name_order *order)
 {
     dti_free(order->rows);
+    dti_free(order->own);
     dti_free(order->starts);
     dti_free(order->seen);
     *order = (struct dti_name_order){.rows = NULL};
-}
-
-static size_t bucket_of(const struct dti_name_order *order, uint64_t hash)
-{
-    return (size_t)(hash >> (64 - order->bits));
-}
-
-void dti_name_order_add(struct dti_name_order *order, const char *name, size_t length)
-{
-    order->rows[order->count] = (struct dti_name_row){
-        .hash = hash_of(name, length),
-        .name = name,
-        .length = length,
-        .index = order->count,
-    };
-    order->count++;
 }
 
 /* The word of the bit set that holds this hash; its bit is hash % 64. */
@@ -91,20 +105,34 @@ static uint64_t *word_of(const struct dti_name_order *order, uint64_t hash)
     return &order->seen[hash >> 6 & (((size_t)1 << order->bits) - 1)];
 }
 
+static void add_hash(struct dti_name_order *order, uint64_t hash)
+{
+    order->rows[order->count] =
+        (struct dti_name_row){.hash = (uint32_t)(hash >> 32), .index = (uint32_t)order->count};
+    order->count++;
+    *word_of(order, hash) |= UINT64_C(1) << hash % 64;
+}
+
+void dti_name_order_add(struct dti_name_order *order, const char *name, size_t length)
+{
+    order->own[order->count] = (struct dti_name){.text = name, .text_length = length};
+    add_hash(order, hash_of(name, length));
+}
+
 /* In-place bucket sort of rows first to end - 1 by their hash bits from `shift` on: each row goes
  * to its bucket, filled from the end downwards, and displaces the next row to move. `starts`,
  * initially all 0, receives the start of each bucket. */
 static void spread(struct dti_name_row *rows, size_t first, size_t end, unsigned shift,
-                   size_t *starts, size_t buckets)
+                   uint32_t *starts, size_t buckets)
 {
-    size_t sum = first;
+    uint32_t sum = (uint32_t)first;
     for (size_t i = first; i < end; i++)
         starts[rows[i].hash >> shift & (buckets - 1)]++;
     for (size_t i = 0; i < buckets; i++)
         starts[i] = sum += starts[i];
     for (size_t at = first; at < end; at++) {
         struct dti_name_row row = rows[at];
-        size_t *start = &starts[row.hash >> shift & (buckets - 1)];
+        uint32_t *start = &starts[row.hash >> shift & (buckets - 1)];
         if (at >= *start)
             continue; /* already in place: all rows of earlier buckets are */
         while (--*start != at) {
@@ -123,33 +151,52 @@ static void fill_buckets(struct dti_name_order *order)
 {
     enum { TOP = 9 };
     const unsigned low = order->bits > TOP ? order->bits - TOP : 0;
-    size_t tops[(1 << TOP) + 1] = {0};
+    uint32_t tops[(1 << TOP) + 1] = {0};
     if (low == 0) {
-        spread(order->rows, 0, order->count, 64 - order->bits, order->starts,
+        spread(order->rows, 0, order->count, 32 - order->bits, order->starts,
                (size_t)1 << order->bits);
     } else {
-        spread(order->rows, 0, order->count, 64 - TOP, tops, (size_t)1 << TOP);
-        tops[1 << TOP] = order->count;
+        spread(order->rows, 0, order->count, 32 - TOP, tops, (size_t)1 << TOP);
+        tops[1 << TOP] = (uint32_t)order->count;
         for (size_t i = 0; i < (size_t)1 << TOP; i++)
-            spread(order->rows, tops[i], tops[i + 1], 64 - order->bits, order->starts + (i << low),
+            spread(order->rows, tops[i], tops[i + 1], 32 - order->bits, order->starts + (i << low),
                    (size_t)1 << low);
     }
-    order->starts[(size_t)1 << order->bits] = order->count;
-    for (size_t i = 0; i < order->count; i++)
-        *word_of(order, order->rows[i].hash) |= UINT64_C(1) << order->rows[i].hash % 64;
+    order->starts[(size_t)1 << order->bits] = (uint32_t)order->count;
+}
+
+/* Moves the row at the top of a heap down to its place; `count` rows. */
+static void sift(const struct dti_name_order *order, struct dti_name_row *rows, size_t top,
+                 size_t count)
+{
+    const struct dti_name_row row = rows[top];
+    for (size_t below; (below = 2 * top + 1) < count; top = below) {
+        below += below + 1 < count && compare_rows(order, &rows[below], &rows[below + 1]) < 0;
+        if (compare_rows(order, &row, &rows[below]) >= 0)
+            break;
+        rows[top] = rows[below];
+    }
+    rows[top] = row;
 }
 
 /* Buckets are small, unless the names were crafted to collide. */
-static void sort_rows(struct dti_name_row *rows, size_t count)
+static void sort_rows(const struct dti_name_order *order, struct dti_name_row *rows, size_t count)
 {
     if (count > 4 * IN_BUCKET) {
-        qsort(rows, count, sizeof *rows, compare_rows);
+        for (size_t top = count / 2; top-- > 0;)
+            sift(order, rows, top, count);
+        for (size_t left = count; left-- > 1;) {
+            const struct dti_name_row last = rows[left];
+            rows[left] = rows[0];
+            rows[0] = last;
+            sift(order, rows, 0, left);
+        }
         return;
     }
     for (size_t i = 1; i < count; i++) {
         const struct dti_name_row row = rows[i];
         size_t at = i;
-        for (; at > 0 && compare_rows(&row, &rows[at - 1]) < 0; at--)
+        for (; at > 0 && compare_rows(order, &row, &rows[at - 1]) < 0; at--)
             rows[at] = rows[at - 1];
         rows[at] = row;
     }
@@ -162,16 +209,7 @@ void dti_name_order_sort(struct dti_name_order *order)
         return;
     fill_buckets(order);
     for (size_t i = 0; i < buckets; i++)
-        sort_rows(order->rows + order->starts[i], order->starts[i + 1] - order->starts[i]);
-}
-
-struct dti_name_row dti_name_of(const void *items, size_t index, struct dti_named named)
-{
-    const char *const item = (const char *)items + index * named.size;
-    struct dti_name_row row = {.index = index};
-    memcpy(&row.name, item + named.name, sizeof row.name);
-    memcpy(&row.length, item + named.length, sizeof row.length);
-    return row;
+        sort_rows(order, order->rows + order->starts[i], order->starts[i + 1] - order->starts[i]);
 }
 
 bool dti_name_order_of(struct dti_name_order *ret, const void *items, size_t count,
@@ -180,9 +218,22 @@ bool dti_name_order_of(struct dti_name_order *ret, const void *items, size_t cou
     if (!dti_name_order_init(ret, count))
         return false;
     for (size_t i = 0; i < count; i++) {
-        const struct dti_name_row row = dti_name_of(items, i, named);
-        dti_name_order_add(ret, row.name, row.length);
+        const struct dti_name name = dti_name_of(items, i, named);
+        dti_name_order_add(ret, name.text, name.text_length);
     }
+    dti_name_order_sort(ret);
+    return true;
+}
+
+bool dti_name_order_over(struct dti_name_order *ret, const void *items, size_t count,
+                         struct dti_named named)
+{
+    if (!init(ret, count, false))
+        return false;
+    ret->items = items;
+    ret->named = named;
+    for (size_t i = 0; i < count; i++)
+        add_hash(ret, hash_at(items, i, named));
     dti_name_order_sort(ret);
     return true;
 }
@@ -191,17 +242,12 @@ size_t dti_name_order_repeated(const struct dti_name_order *order)
 {
     size_t found = SIZE_MAX;
     for (size_t i = 1; i < order->count; i++) {
-        if (order->rows[i].index < found &&
-            compare_names(&order->rows[i - 1], &order->rows[i]) == 0)
-            found = order->rows[i].index;
+        const struct dti_name_row *const row = &order->rows[i], *const before = row - 1;
+        if (row->index < found && row->hash == before->hash &&
+            compare_names(name_of(order, before), name_of(order, row)) == 0)
+            found = row->index;
     }
     return found;
-}
-
-static uint64_t hash_at(const void *items, size_t index, struct dti_named named)
-{
-    const struct dti_name_row row = dti_name_of(items, index, named);
-    return hash_of(row.name, row.length);
 }
 
 /* The table, of a power of two, holds half a hash above an index plus 1. False: crafted names that
@@ -216,7 +262,7 @@ static bool look_for_repeated(const void *items, size_t count, struct dti_named 
     for (size_t i = 0; i < count && i < AHEAD; i++)
         hashes[i] = hash_at(items, i, named);
     for (size_t i = 0; i < count && steps > 0 && *ret_index == SIZE_MAX; i++) {
-        const struct dti_name_row row = dti_name_of(items, i, named);
+        const struct dti_name name = dti_name_of(items, i, named);
         const uint64_t hash = hashes[i % AHEAD], high = hash >> 32 << 32;
         if (i + AHEAD < count) {
             hashes[i % AHEAD] = hash_at(items, i + AHEAD, named);
@@ -225,8 +271,8 @@ static bool look_for_repeated(const void *items, size_t count, struct dti_named 
         size_t at = (size_t)hash & (size - 1);
         for (; table[at] != 0 && steps > 0; at = (at + 1) & (size - 1), steps--) {
             const uint64_t entry = table[at];
-            const struct dti_name_row other = dti_name_of(items, (uint32_t)entry - 1, named);
-            if (high == entry >> 32 << 32 && compare_names(&row, &other) == 0)
+            if (high == entry >> 32 << 32 &&
+                compare_names(name, dti_name_of(items, (uint32_t)entry - 1, named)) == 0)
                 *ret_index = i;
         }
         table[at] = high | (i + 1);
@@ -247,7 +293,7 @@ bool dti_names_repeated(const void *items, size_t count, struct dti_named named,
         if (known || !table)
             return known;
     }
-    if (!dti_name_order_of(&order, items, count, named))
+    if (!dti_name_order_over(&order, items, count, named))
         return false;
     *ret_index = dti_name_order_repeated(&order);
     dti_name_order_free(&order);
@@ -257,20 +303,24 @@ bool dti_names_repeated(const void *items, size_t count, struct dti_named named,
 bool dti_name_order_find(const struct dti_name_order *order, const char *name, size_t length,
                          size_t *ret_index)
 {
-    const struct dti_name_row wanted = {
-        .hash = hash_of(name, length), .name = name, .length = length};
-    if (order->count == 0 || (*word_of(order, wanted.hash) >> wanted.hash % 64 & 1) == 0)
+    const struct dti_name wanted = {.text = name, .text_length = length};
+    const uint64_t whole = hash_of(name, length);
+    const uint32_t hash = (uint32_t)(whole >> 32);
+    if (order->count == 0 || (*word_of(order, whole) >> whole % 64 & 1) == 0)
         return false;
-    const size_t bucket = bucket_of(order, wanted.hash), end = order->starts[bucket + 1];
+    const size_t bucket = hash >> (32 - order->bits), end = order->starts[bucket + 1];
     size_t low = order->starts[bucket], high = end;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (compare_names(&order->rows[middle], &wanted) < 0)
+        const struct dti_name_row *const row = &order->rows[middle];
+        if (row->hash < hash ||
+            (row->hash == hash && compare_names(name_of(order, row), wanted) < 0))
             low = middle + 1;
         else
             high = middle;
     }
-    if (low == end || compare_names(&order->rows[low], &wanted) != 0)
+    if (low == end || order->rows[low].hash != hash ||
+        compare_names(name_of(order, &order->rows[low]), wanted) != 0)
         return false;
     *ret_index = order->rows[low].index;
     return true;

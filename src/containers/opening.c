@@ -47,9 +47,9 @@ bool dti_opening_check_names(struct dti_opening *opening, const void *items, siz
         return dti_opening_no_memory(opening);
     if (again == SIZE_MAX)
         return true;
-    const struct dti_name_row twice = dti_name_of(items, again, named);
-    subject.name = twice.name;
-    subject.length = twice.length;
+    const struct dti_name twice = dti_name_of(items, again, named);
+    subject.name = twice.text;
+    subject.length = twice.text_length;
     return dti_opening_refuse_of(opening, subject, "%s", text);
 }
 

@@ -104,17 +104,17 @@ static void lists_have_the_first_repeated_name(void)
     CHECK_U64(repeated(1), SIZE_MAX);
 }
 
-/* Names of eight bytes whose hashes, as name_order.c computes them, differ in high bits only. */
-static void crafted_names_are_told_apart(void)
+static struct item items[MOST];
+
+/* Names of eight bytes whose hashes, as name_order.c computes them, differ in these bits only. */
+static void craft(unsigned shift)
 {
     const uint64_t odd = UINT64_C(0x9E3779B97F4A7C15);
-    static struct item items[MOST];
     uint64_t inverse = odd;
-    size_t at = 0;
     for (int i = 0; i < 6; i++)
         inverse *= 2 - odd * inverse;
     for (size_t i = 0; i < MOST; i++) {
-        const uint64_t hash = (uint64_t)(i + 1) << 40;
+        const uint64_t hash = (uint64_t)(i + 1) << shift;
         uint64_t before = hash;
         for (int k = 0; k < 3; k++)
             before = hash ^ before >> 29;
@@ -122,11 +122,40 @@ static void crafted_names_are_told_apart(void)
         memcpy(names[i], &word, sizeof word);
         items[i] = (struct item){names[i], sizeof word};
     }
+}
+
+static void crafted_names_are_told_apart(void)
+{
+    size_t at = 0;
+    craft(40);
     CHECK(dti_names_repeated(items, MOST, DTI_NAMED(struct item, name), &at) && at == SIZE_MAX);
     memcpy(names[MOST - 1], names[7], 8);
     memcpy(names[MOST - 9], names[8], 8);
     CHECK(dti_names_repeated(items, MOST, DTI_NAMED(struct item, name), &at) && at == MOST - 9);
 }
 
+/* Rows have the upper half of a hash: names that have the same one are in one bucket. */
+static void names_with_the_same_half_of_a_hash_are_found(void)
+{
+    struct dti_name_order order;
+    size_t at = 0, wrong = 0;
+    craft(0);
+    if (!CHECK(dti_name_order_over(&order, items, MOST - 1, DTI_NAMED(struct item, name))))
+        return;
+    for (size_t i = 0; i < MOST - 1; i++)
+        wrong += !dti_name_order_find(&order, items[i].name, items[i].name_length, &at) || at != i;
+    CHECK_U64(wrong, 0);
+    CHECK(!dti_name_order_find(&order, items[MOST - 1].name, items[MOST - 1].name_length, &at));
+    CHECK_U64(dti_name_order_repeated(&order), SIZE_MAX);
+    memcpy(names[70], names[7], 8);
+    dti_name_order_free(&order);
+    if (!CHECK(dti_name_order_over(&order, items, MOST, DTI_NAMED(struct item, name))))
+        return;
+    CHECK_U64(dti_name_order_repeated(&order), 70);
+    CHECK(dti_name_order_find(&order, names[70], 8, &at) && at == 7);
+    dti_name_order_free(&order);
+}
+
 UNIT_MAIN(finds_every_name_and_no_other, finds_the_first_of_several, many_in_one_bucket_are_sorted,
-          lists_have_the_first_repeated_name, crafted_names_are_told_apart)
+          lists_have_the_first_repeated_name, crafted_names_are_told_apart,
+          names_with_the_same_half_of_a_hash_are_found)

@@ -10,6 +10,13 @@
 
 enum { DTI_SAFETENSORS_PREFIX = 8, DTI_SAFETENSORS_HEADER_MAX = 100 * 1000 * 1000 };
 
+/* The members of a tensor in a header as the reference writes them, and so do we; between these are
+ * its dtype, its sizes, and two offsets. */
+#define DTI_SAFETENSORS_DTYPE   "{\"dtype\":\""
+#define DTI_SAFETENSORS_SHAPE   "\",\"shape\":["
+#define DTI_SAFETENSORS_OFFSETS "],\"data_offsets\":["
+#define DTI_SAFETENSORS_END     "]}"
+
 /* Reads the header of the opening's file and adds its contents to the container, as tensors of file
  * `file_index`. */
 bool dti_safetensors_read(struct dti_opening *opening, unsigned file_index);

@@ -336,7 +336,58 @@ static const struct {
 };
 enum { MEMBER_COUNT = sizeof members / sizeof members[0] };
 
-static bool read_tensor(struct header_reading *reading, struct dti_tensor *tensor)
+/* Moves *at behind a text, if it is there. */
+static bool take_text(const char **at, const char *end, const char *text, size_t length)
+{
+    if ((size_t)(end - *at) < length || memcmp(*at, text, length) != 0)
+        return false;
+    *at += length;
+    return true;
+}
+#define TAKE(at, end, literal) take_text(at, end, literal, sizeof(literal) - 1)
+
+/* The same for a number without a sign; false for those that might not fit. */
+static bool take_size(const char **at, const char *end, uint64_t *ret)
+{
+    enum { DIGITS = 19 };
+    const char *const start = *at;
+    uint64_t value = 0;
+    for (; *at < end && **at >= '0' && **at <= '9' && *at - start <= DIGITS; (*at)++)
+        value = 10 * value + (unsigned)(**at - '0');
+    *ret = value;
+    return *at > start && *at - start <= DIGITS && (*start != '0' || *at - start == 1);
+}
+
+/* Reads a tensor whose members are spelled as by the reference, which takes a third of the time:
+ * {"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}. False: they are not, or memory ran out. */
+static bool read_usual(struct header_reading *reading, struct dti_tensor *tensor)
+{
+    const char *at = reading->json.at, *const end = reading->json.end;
+    uint64_t shape[SHORT_RANK];
+    unsigned rank = 0;
+    if (!TAKE(&at, end, DTI_SAFETENSORS_DTYPE))
+        return false;
+    const char *const name = at, *const quote = memchr(at, '"', (size_t)(end - at));
+    tensor->format =
+        quote ? dti_safetensors_format(name, (size_t)(quote - name), &tensor->stored_as) : NULL;
+    at = quote;
+    if (!tensor->format || !TAKE(&at, end, DTI_SAFETENSORS_SHAPE))
+        return false;
+    for (bool more = at < end && *at != ']'; more; more = TAKE(&at, end, ",")) {
+        if (rank == SHORT_RANK || !take_size(&at, end, &shape[rank++]))
+            return false;
+    }
+    if (!TAKE(&at, end, DTI_SAFETENSORS_OFFSETS) || !take_size(&at, end, &tensor->offset) ||
+        !TAKE(&at, end, ",") || !take_size(&at, end, &tensor->bytes) ||
+        !TAKE(&at, end, DTI_SAFETENSORS_END))
+        return false;
+    tensor->rank = rank;
+    tensor->shape = keep_shape(reading, tensor, shape, rank);
+    dti_json_value_ends(&reading->json, at);
+    return tensor->shape != NULL;
+}
+
+static bool read_members(struct header_reading *reading, struct dti_tensor *tensor)
 {
     enum dti_json_token token;
     char what[64];
@@ -409,8 +460,10 @@ static bool read_named(struct header_reading *reading)
     if (!tensor)
         return false;
     *tensor = (struct dti_tensor){.elements = reading->opening->container->tensor_count};
-    return keep_string(reading, &tensor->name, &tensor->name_length) &&
-           read_tensor(reading, tensor);
+    if (!keep_string(reading, &tensor->name, &tensor->name_length))
+        return false;
+    return read_usual(reading, tensor) ||
+           (reading->opening->status == DTI_OK && read_members(reading, tensor));
 }
 
 static bool read_all(struct header_reading *reading)

@@ -3,7 +3,8 @@
  * The dtypes of safetensors: its rows of dtype_names.def. */
 #include "containers/safetensors/safetensors.h"
 #include "util/checked.h"
-#include "util/text/ascii.h"
+
+#include <string.h>
 
 /* One macro per naming system; only the safetensors rows are kept. */
 #define ROW_COMMON(id, spelling)
@@ -17,33 +18,43 @@
 #define ROW_GGUF(id, spelling)
 #define ROW_CUDA(id, spelling)
 #define ROW_TRITON(id, spelling)
-#define ROW_SAFETENSORS(id, spelling) {.dtype = DTI_##id, .name = spelling},
-static const struct {
-    enum dti_dtype dtype;
-    const char *name;
-} types[] = {
 #define NAME(id, system, spelling, number) ROW_##system(id, spelling)
+enum {
+    TYPE_NONE,
+#define ROW_SAFETENSORS(id, spelling) TYPE_##id,
 #include "core/dtype/dtype_names.def"
-#undef NAME
+#undef ROW_SAFETENSORS
+    TYPE_END
 };
-enum { TYPE_COUNT = sizeof types / sizeof types[0] };
+static const struct {
+    unsigned char dtype, length;
+    char name[12];
+} types[TYPE_END] = {
+#define ROW_SAFETENSORS(id, spelling) \
+    [TYPE_##id] = {.dtype = DTI_##id, .length = sizeof(spelling) - 1, .name = spelling},
+#include "core/dtype/dtype_names.def"
+#undef ROW_SAFETENSORS
+};
+static const unsigned char type_of[DTI_DTYPE_COUNT] = {
+#define ROW_SAFETENSORS(id, spelling) [DTI_##id] = TYPE_##id,
+#include "core/dtype/dtype_names.def"
+#undef ROW_SAFETENSORS
+};
+#undef NAME
 
 const char *dti_safetensors_name(const struct dti_format *format)
 {
-    for (size_t i = 0; format->id != DTI_NONE && i < TYPE_COUNT; i++) {
-        if (types[i].dtype == format->id)
-            return types[i].name;
-    }
-    return NULL;
+    const unsigned type = format->id == DTI_NONE ? TYPE_NONE : type_of[format->id];
+    return type == TYPE_NONE ? NULL : types[type].name;
 }
 
 const struct dti_format *dti_safetensors_format(const char *name, size_t length,
                                                 const char **ret_name)
 {
-    for (size_t i = 0; i < TYPE_COUNT; i++) {
-        if (dti_text_is(name, length, types[i].name)) {
+    for (size_t i = TYPE_NONE + 1; i < TYPE_END; i++) {
+        if (types[i].length == length && memcmp(types[i].name, name, length) == 0) {
             *ret_name = types[i].name;
-            return dti_format_get(types[i].dtype);
+            return dti_format_get((enum dti_dtype)types[i].dtype);
         }
     }
     return NULL;

@@ -26,12 +26,6 @@ static enum dti_status fail_tensor(struct dti_error *reterr, enum dti_status sta
                     dti_quote(name, tensor->name, tensor->name_length), what);
 }
 
-static void append_uint(struct dti_buffer *out, uint64_t value)
-{
-    if (dti_buffer_reserve(out, DTI_TEXT_SIZE))
-        out->length += dti_spell_u64(out->data + out->length, value);
-}
-
 static enum dti_status check_names(const void *items, size_t count, struct dti_named named,
                                    const char *what, struct dti_error *reterr)
 {
@@ -41,9 +35,9 @@ static enum dti_status check_names(const void *items, size_t count, struct dti_n
         return dti_no_memory(reterr);
     if (again == SIZE_MAX)
         return DTI_OK;
-    const struct dti_name_row twice = dti_name_of(items, again, named);
+    const struct dti_name twice = dti_name_of(items, again, named);
     return dti_fail(reterr, DTI_BAD_INPUT, "%s %s would be written twice", what,
-                    dti_quote(quoted, twice.name, twice.length));
+                    dti_quote(quoted, twice.text, twice.text_length));
 }
 
 /* Sets bytes. */
@@ -122,27 +116,38 @@ static enum dti_status append_metadata(struct dti_buffer *out, const struct dti_
     return DTI_OK;
 }
 
-#define APPEND(out, literal) dti_buffer_append(out, literal, sizeof literal - 1)
+static char *put_text(char *at, const char *text, size_t length)
+{
+    memcpy(at, text, length);
+    return at + length;
+}
+#define PUT(at, literal) put_text(at, literal, sizeof(literal) - 1)
 
 /* start: where the data begin in the file, if the offset counts from its start. */
 static enum dti_status append_tensor(struct dti_buffer *out, const struct dti_new_tensor *tensor,
                                      uint64_t start, struct dti_error *reterr)
 {
+    enum { FIXED = 64, NUMBER = 21 };
+    const char *const type = dti_safetensors_name(tensor->format);
     if (!dti_json_quoted(out, tensor->name, tensor->name_length))
         return fail_tensor(reterr, DTI_BAD_INPUT, tensor,
                            "has a name that is not UTF-8, as safetensors requires");
-    APPEND(out, ":{\"dtype\":\"");
-    dti_buffer_puts(out, dti_safetensors_name(tensor->format));
-    APPEND(out, "\",\"shape\":[");
+    if (!dti_buffer_reserve(out, FIXED + NUMBER * ((size_t)tensor->rank + 2)))
+        return DTI_OK; /* out->failed */
+    char *at = PUT(out->data + out->length, ":" DTI_SAFETENSORS_DTYPE);
+    at = put_text(at, type, strlen(type));
+    at = PUT(at, DTI_SAFETENSORS_SHAPE);
     for (unsigned i = 0; i < tensor->rank; i++) {
-        dti_buffer_append(out, ",", i > 0);
-        append_uint(out, tensor->shape[i]);
+        at = put_text(at, ",", i > 0);
+        at += dti_spell_u64(at, tensor->shape[i]);
     }
-    APPEND(out, "],\"data_offsets\":[");
-    append_uint(out, tensor->offset - start);
-    dti_buffer_append(out, ",", 1);
-    append_uint(out, tensor->offset - start + tensor->bytes);
-    APPEND(out, "]}");
+    at = PUT(at, DTI_SAFETENSORS_OFFSETS);
+    at += dti_spell_u64(at, tensor->offset - start);
+    at = PUT(at, ",");
+    at += dti_spell_u64(at, tensor->offset - start + tensor->bytes);
+    at = PUT(at, DTI_SAFETENSORS_END);
+    *at = '\0';
+    out->length = (size_t)(at - out->data);
     return DTI_OK;
 }
 

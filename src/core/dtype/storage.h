@@ -14,8 +14,8 @@
 #include "core/dtype/dtype.h"
 
 struct dti_layout {
-    enum dti_packing packing : 8; /* only for formats narrower than 8 bits */
-    bool swapped;                 /* containers have the byte order opposite to this machine's */
+    unsigned char packing; /* enum dti_packing; only for formats narrower than 8 bits */
+    bool swapped;          /* containers have the byte order opposite to this machine's */
 };
 
 /* Bytes of one element's container: 1, 2, 4 or 8; not for complex. */

@@ -46,15 +46,14 @@ bool dti_quant_names_init(struct dti_quant_names *ret, const struct dti_containe
     ret->container = container;
     ret->buffer = NULL;
     memset(&ret->ends, 0, sizeof ret->ends);
-    if (!dti_name_order_init(&ret->order, container->tensor_count))
+    if (!dti_name_order_over(&ret->order, container->tensors, container->tensor_count,
+                             DTI_NAMED(struct dti_tensor, name)))
         return false;
     for (size_t i = 0; i < container->tensor_count; i++) {
         const struct dti_tensor *const tensor = &container->tensors[i];
-        dti_name_order_add(&ret->order, tensor->name, tensor->name_length);
         add_end(&ret->ends, tensor->name, tensor->name_length);
         longest = tensor->name_length > longest ? tensor->name_length : longest;
     }
-    dti_name_order_sort(&ret->order);
     ret->buffer = dti_malloc(longest + MORE);
     return ret->buffer != NULL;
 }
@@ -75,12 +74,6 @@ bool dti_quant_names_find(const struct dti_quant_names *names, const char *name,
     memcpy(names->buffer, name, length);
     memcpy(names->buffer + length, suffix, more);
     return dti_name_order_find(&names->order, names->buffer, length + more, ret);
-}
-
-bool dti_quant_name_ends(const char *name, size_t length, const char *suffix)
-{
-    const size_t wanted = strlen(suffix);
-    return length > wanted && memcmp(name + length - wanted, suffix, wanted) == 0;
 }
 
 /* Dtypes of codes that keep their tensor's own name. */

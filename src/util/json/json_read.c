@@ -294,6 +294,12 @@ bool dti_json_u64(const struct dti_json_reader *reader, uint64_t *ret_value)
     return true;
 }
 
+void dti_json_value_ends(struct dti_json_reader *reader, const char *end)
+{
+    reader->at = end;
+    reader->expects = EXPECTS_MORE;
+}
+
 bool dti_json_skip(struct dti_json_reader *reader, enum dti_json_token first)
 {
     if (first != DTI_JSON_OBJECT && first != DTI_JSON_ARRAY)

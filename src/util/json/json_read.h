@@ -64,6 +64,9 @@ bool dti_json_string_is(const struct dti_json_reader *reader, const char *text);
 /* After a NUMBER: an integer from 0 to 2^64-1 written as digits only; false for all others. */
 bool dti_json_u64(const struct dti_json_reader *reader, uint64_t *ret_value);
 
+/* After a KEY: its value, which the caller has read and found to be JSON, ends here. */
+void dti_json_value_ends(struct dti_json_reader *reader, const char *end);
+
 /* After the first token of a value: skips to the end of that value. */
 bool dti_json_skip(struct dti_json_reader *reader, enum dti_json_token first);
 

@@ -10,7 +10,7 @@
 #include "util/run/allocate.h"
 #include "util/run/memory_pool.h"
 
-enum { FIRST_CHUNK = 4 * 1024, LAST_CHUNK = 1024 * 1024, ALIGNMENT = alignof(max_align_t) };
+enum { FIRST_CHUNK = 4 * 1024, LAST_CHUNK = 1024 * 1024, WIDE = alignof(max_align_t), WORD = 8 };
 
 struct dti_pool_chunk {
     struct dti_pool_chunk *next;
@@ -50,8 +50,10 @@ void *dti_pool_alloc(struct dti_pool *pool, size_t size)
     if (size > SIZE_MAX / 2)
         return NULL;
     size += size == 0; /* every piece has a distinct address */
-    size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-    pool->left -= pool->left % ALIGNMENT; /* realign after a text */
+    size = (size + WORD - 1) / WORD * WORD;
+    /* the size of a type is a multiple of its alignment; chunks end at a multiple of the widest */
+    const size_t loose = pool->left % (size % WIDE == 0 ? (size_t)WIDE : (size_t)WORD);
+    pool->left -= loose;
     if (size <= pool->left) {
         pool->left -= size;
         return pool->chunks->memory + (pool->chunks->size - pool->left - size);

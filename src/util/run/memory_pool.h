@@ -13,7 +13,8 @@ struct dti_pool {
     size_t left;                   /* bytes free at the end of the newest */
 };
 
-/* Allocates size bytes, or count elements of size bytes each, aligned for any type, not cleared.
+/* Allocates size bytes, or count elements of size bytes each, aligned for any type of that size or
+ * for 8 bytes, not cleared.
  * 0 bytes also get an address, so NULL always means that memory ran out (or that the product
  * overflows). */
 void *dti_pool_alloc(struct dti_pool *pool, size_t size);
