@@ -3,6 +3,7 @@
  * Limits of dtypes and meanings of bits: see ask.h. */
 #include "answers/ask.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -167,6 +168,7 @@ enum dti_status dti_bits_pattern_parse(struct dti_bits_pattern *ret, const char 
 {
     struct dti_bits_pattern pattern = {.fields = is_fields(text)};
     int bits = pattern.fields ? 1 : digit_bits(text);
+    assert(bits > 0); /* dti_bits_is_pattern() */
     const char *start = pattern.fields ? text : text + 2, *at = start;
     for (; *at; at++) {
         int value = digit_value(*at);

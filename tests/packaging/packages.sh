@@ -33,9 +33,11 @@ check() { # check WORDS COMMAND...
     fi
 }
 
-for copy in one another/deeper; do
+for copy in one another/deeper; do # of the same commit, whatever is committed meanwhile
     rm -rf "${folder:?}/$copy"
     git clone -q . "$folder/$copy"
+done
+for copy in one another/deeper; do
     check "built in $copy" "$folder/$copy/packaging/build.sh" "${wanted[@]}" sums --out "$folder/$copy-out"
 done
 one=$folder/one-out another=$folder/another/deeper-out

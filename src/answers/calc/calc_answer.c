@@ -6,6 +6,7 @@
  * read as its dequantized numbers, as fp32. */
 #include "answers/calc/calc_answer.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -304,6 +305,7 @@ static enum dti_status find_tensor(struct dti_container **container, const char 
     *ret = name ? find_named(view, name) : &view->tensors[0];
     if (*ret && dti_logical_refuse(view, *ret, reterr) != DTI_OK)
         return refuse(reterr);
+    assert(*ret || name);
     if (!*ret && view->stored) {
         *container = view->stored;
         *ret = find_named(view->stored, name);

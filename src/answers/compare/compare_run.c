@@ -317,7 +317,7 @@ static enum dti_status compare_bytes(struct dti_container *a, size_t tensor_a,
     if (status != DTI_OK)
         return status;
 
-    unsigned char *const buffer = dti_malloc(2 * PIECE);
+    unsigned char *const buffer = dti_malloc(2 * (size_t)PIECE);
     if (!buffer)
         return dti_no_memory(reterr);
     struct dti_window window_a = {.way = DTI_WINDOW_UNDECIDED}, window_b = window_a;

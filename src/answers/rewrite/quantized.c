@@ -3,6 +3,8 @@
  * Derived results of quantized values: quotients, errors, packed bytes; and their JSON. */
 #include "answers/rewrite/quantized.h"
 
+#include <assert.h>
+
 #include "answers/rows.h"
 #include "core/block/quant_parts.h"
 #include "core/dtype/storage.h"
@@ -45,6 +47,7 @@ static uint32_t ggml_scale(const struct dti_quant_result *result,
                            const struct dti_quant_group *group)
 {
     const uint32_t eighth = UINT32_C(0xc1000000), largest = UINT32_C(0x42fe0000); /* -8, 127 */
+    assert(result->target->scheme.block);
     if (result->target->scheme.block->family == DTI_BLOCKS_Q8)
         return dti_fp32_divide(group->amax, largest);
     for (size_t i = group->first; i < group->first + group->count; i++) {
@@ -87,6 +90,7 @@ static bool find_scaled(const struct dti_quant_result *result, const struct dti_
     if (family == DTI_FAMILY_GGML)
         scale = ggml_scale(result, group);
     if (family == DTI_FAMILY_NV) {
+        assert(target->scheme.block);
         dti_decode(dti_format_get(target->scheme.block->scale), group->scale, &scale_value);
         of_block = dti_fp32_round(&scale_value);
     }

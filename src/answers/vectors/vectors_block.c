@@ -3,6 +3,9 @@
  * Vectors of block formats: blocks of fp32 numbers, with the scale and codes that each rule makes.
  */
 #include "answers/rewrite/quantized.h"
+
+#include <assert.h>
+
 #include "answers/vectors/vectors_lines.h"
 #include "answers/vectors/vectors_points.h"
 #include "core/block/quant_parts.h"
@@ -86,6 +89,7 @@ static void put_amax(struct dti_vectors_out *out, uint32_t amax, uint64_t index)
     const size_t n = out->what->block->length;
     const int exponent = (int)(dti_fp32_magnitude(amax) >> EXPONENT_AT) - 127;
     uint32_t x[LENGTH];
+    assert(n > 0 && n <= LENGTH);
     for (size_t i = 0; i < n; i++) {
         const uint64_t random = dti_vectors_random(2, index * LENGTH + i);
         x[i] = number(random, exponent - 1 - (int)(random >> 40 & 7));

@@ -37,10 +37,10 @@ void dti_vectors_points(struct dti_vectors_items *ret, const struct dti_format *
 void dti_vectors_inputs(struct dti_vectors_items *ret, const struct dti_format *source,
                         const struct dti_format *target);
 /* Adds what is special in the source: zeros, infinities, NaNs, its smallest and largest numbers. */
-void dti_vectors_inputs_own(struct dti_vectors_items *items, const struct dti_format *source);
+void dti_vectors_inputs_own(struct dti_vectors_items *codes, const struct dti_format *source);
 /* Adds the codes next to a number: the one below, it or the one above, and if it is a code the one
  * after it. */
-void dti_vectors_inputs_near(struct dti_vectors_items *items, const struct dti_format *source,
+void dti_vectors_inputs_near(struct dti_vectors_items *codes, const struct dti_format *source,
                              const struct dti_value *value);
 
 /* The number of a code that stands `part` / 2^32 of the way to the next one away from zero; beyond

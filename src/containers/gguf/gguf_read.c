@@ -4,6 +4,7 @@
  * The checks are those of ggml; in addition the file must be long enough for the data. Longer names
  * are accepted, because other builds of ggml write them; types that only forks of ggml define, and
  * unknown ones, are accepted, so that such a file can be listed. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,6 +153,7 @@ static void set_blocks(struct gguf_reading *work, struct dti_tensor *tensor,
                        const struct dti_gguf_type *type)
 {
     const bool big_endian = work->stream.big_endian;
+    assert(type->blocks < DTI_GGUF_BLOCKS_COUNT);
     dti_tensor_set_block(tensor, dti_block_lookup(type->word));
     tensor->layout.swapped = dti_is_swapped(big_endian); /* of scales */
     dti_tensor_set_gguf(tensor, !big_endian || tensor->block_row > 0 ? type : NULL);
