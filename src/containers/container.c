@@ -390,8 +390,12 @@ static enum dti_status open_path(struct dti_container_whole *whole,
     status = dti_input_open_file(&input, container->path, reterr);
     if (status != DTI_OK) {
         enum dti_input_kind kind;
-        if (status == DTI_NO_MEMORY || (options && options->raw) || container->alone ||
-            dti_input_find(container->path, &kind) != 0 || kind != DTI_INPUT_FOLDER)
+        if (status == DTI_NO_MEMORY || (options && options->raw) || container->alone)
+            return status;
+        const int error = dti_input_find(container->path, &kind);
+        if (error != 0 && error != ENOENT)
+            return dti_input_fail(&(struct dti_input){.name = container->path}, error, reterr);
+        if (error != 0 || kind != DTI_INPUT_FOLDER)
             return status;
         container->kind = DTI_CONTAINER_SHARDED;
         return dti_container_read(container, &whole->pool, options, reterr);

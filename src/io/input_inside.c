@@ -33,10 +33,12 @@ static enum stop enter(int folder, const char *name, bool is_last, int *ret)
     DTI_AGAIN(*ret = openat(folder, name, flags | (is_last ? 0 : O_DIRECTORY)));
     if (*ret < 0)
         return errno == ELOOP ? LINK : FAILED;
-    if (!is_last || (fstat(*ret, &st) == 0 && S_ISREG(st.st_mode)))
+    const int error = is_last && fstat(*ret, &st) != 0 ? errno : 0;
+    if (!is_last || (error == 0 && S_ISREG(st.st_mode)))
         return OPENED;
     (void)close(*ret);
-    return IRREGULAR;
+    errno = error;
+    return error != 0 ? FAILED : IRREGULAR;
 }
 
 /* Walks from a folder to a file below it. Closes the folder. */

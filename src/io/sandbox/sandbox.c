@@ -138,6 +138,14 @@ static void give_up(struct dti_sandbox *sandbox, const char *lacks)
     sandbox->lacks = lacks;
 }
 
+/* A file that this machine fails to look at would be refused later, as if it were forbidden. Only
+ * what no author of a file can bring about ends the sandbox. */
+static void note_error(struct dti_sandbox *sandbox)
+{
+    if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EIO)
+        give_up(sandbox, "descriptors, memory or a look at files to limit which ones are opened");
+}
+
 /* An open file or folder, with rights that it can have. */
 static void allow_open(struct dti_sandbox *sandbox, int fd, uint64_t rights)
 {
@@ -152,8 +160,8 @@ static int open_at(struct dti_sandbox *sandbox, int folder, const char *path, in
 {
     int fd;
     DTI_AGAIN(fd = openat(folder, path, flags | O_CLOEXEC));
-    if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
-        give_up(sandbox, "descriptors or memory for limits on files");
+    if (fd < 0)
+        note_error(sandbox);
     return fd;
 }
 
@@ -166,6 +174,8 @@ static bool allow_at(struct dti_sandbox *sandbox, int folder, const char *path, 
         return false;
     if (fstat(fd, &st) == 0)
         allow_open(sandbox, fd, S_ISDIR(st.st_mode) ? rights : rights & OF_FILES);
+    else
+        note_error(sandbox);
     (void)close(fd);
     return true;
 }
@@ -185,7 +195,8 @@ static void allow_links(struct dti_sandbox *sandbox, int folder)
 {
     _Alignas(struct entry) char block[8192]; /* a folder may have many entries */
     struct stat st;
-    for (long got; (got = syscall(SYS_getdents64, folder, block, sizeof block)) > 0;) {
+    long got;
+    while ((got = syscall(SYS_getdents64, folder, block, sizeof block)) > 0) {
         for (long at = 0; at < got;) {
             const struct entry *const entry = (const void *)(block + at);
             at += entry->size;
@@ -194,6 +205,8 @@ static void allow_links(struct dti_sandbox *sandbox, int folder)
                 (void)allow_at(sandbox, folder, entry->name, READ_FILE);
         }
     }
+    if (got < 0)
+        note_error(sandbox);
 }
 
 /* Whether it is there. */
@@ -236,10 +249,12 @@ static void allow_parent(struct dti_sandbox *sandbox, char *path, uint64_t right
 }
 
 /* Follows a link: the path, which has room for PATH_MAX bytes, becomes its target. */
-static bool follow(char *path)
+static bool follow(struct dti_sandbox *sandbox, char *path)
 {
     char target[PATH_MAX];
     const ssize_t length = readlink(path, target, sizeof target);
+    if (length < 0)
+        note_error(sandbox);
     if (length <= 0 || length == (ssize_t)sizeof target)
         return false;
     const char *const slash = target[0] == '/' ? NULL : strrchr(path, '/');
@@ -265,7 +280,7 @@ static void allow_file(struct dti_sandbox *sandbox, const char *path, uint64_t r
     at[length] = '\0';
     for (int links = 0; links < LINKS_MOST; links++) {
         allow_parent(sandbox, at, rights);
-        if (!follow(at))
+        if (!follow(sandbox, at))
             break;
         if (links == 0) /* by the way of /proc it may lead to a file without a name */
             (void)allow_at(sandbox, AT_FDCWD, path, rights);
@@ -295,6 +310,8 @@ void dti_sandbox_allow(struct dti_sandbox *sandbox, const char *path, enum dti_s
         return;
     }
     const bool there = stat(path, &st) == 0;
+    if (!there)
+        note_error(sandbox);
     if (use == DTI_SANDBOX_WRITE)
         allow_output(sandbox, path, there, st.st_mode);
     else if (S_ISDIR(st.st_mode))

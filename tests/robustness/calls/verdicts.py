@@ -7,7 +7,7 @@ import re
 from survival import require
 from writers import INDEX, RECORD, broken_promise, files_of, is_new, is_temporary, strays, tree
 
-TOLD = 40  # faults that are printed
+TOLD = 60  # faults that are printed
 LINE = re.compile(r"dtinfo( [a-z]+)?: ")
 STANDS = re.compile(r"\bwrote |\bare written\b|\bin place\b|\bis complete\b")  # what is new
 
