@@ -70,7 +70,7 @@ static void check_fates(const struct asked *asked, const enum dti_fate *wanted, 
     for (size_t i = 0; i < asked->cast->tensor_count; i++) {
         const struct dti_rewrite_tensor *const tensor = &asked->cast->tensors[i];
         CHECK(tensor->fate == wanted[tensor->source]);
-        CHECK((tensor->plan != NULL) == (tensor->fate == DTI_FATE_CHANGED));
+        CHECK((tensor->way->plan != NULL) == (tensor->fate == DTI_FATE_CHANGED));
     }
 }
 

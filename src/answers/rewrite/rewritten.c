@@ -378,11 +378,11 @@ static void fill_quantized(struct quant_tensor *ret, const struct tensor_at *of)
     ret->as.to = dti_rewrite_dtype(rewrite, of->at);
     ret->of = of;
     ret->outcome = outcome;
-    ret->has_axis = tensor->by && tensor->by->recipe->scheme.per != DTI_PER_TENSOR &&
-                    !dti_quant_is_flat(tensor->by->row);
-    ret->ranged = ret->as.ran && !tensor->type && outcome->min <= outcome->max;
+    ret->has_axis = tensor->way->by && tensor->way->by->recipe->scheme.per != DTI_PER_TENSOR &&
+                    !dti_quant_is_flat(tensor->way->by->row);
+    ret->ranged = ret->as.ran && !tensor->way->type && outcome->min <= outcome->max;
     ret->scaled = ret->as.ran && outcome->scale > 0;
-    ret->shifted = ret->scaled && tensor->by && tensor->by->zero_points;
+    ret->shifted = ret->scaled && tensor->way->by && tensor->way->by->zero_points;
     ret->min = code_of(outcome->min);
     ret->max = code_of(outcome->max);
     ret->scale = code_of(outcome->scale);
@@ -453,8 +453,9 @@ static void put_part(struct dti_json *json, const struct tensor_at *of, size_t p
     char room[256]; /* enough for most names */
     dti_buffer_borrow(&name, room, sizeof room);
     const char *suffix;
-    const size_t stem = dti_quant_part_stem(
-        rewrite->tensors[of->at].by->row, (enum dti_quant_part)part, source->name_length, &suffix);
+    const size_t stem =
+        dti_quant_part_stem(rewrite->tensors[of->at].way->by->row, (enum dti_quant_part)part,
+                            source->name_length, &suffix);
     dti_buffer_append(&name, source->name, stem);
     dti_buffer_puts(&name, suffix);
     if (name.failed)
@@ -505,11 +506,12 @@ static void put_parts(struct dti_json *json, const struct tensor_at *of)
     struct dti_quant_part_shape parts[DTI_PART_COUNT];
     struct dti_quant_stored stored;
     struct dti_error error;
-    if (tensor->format) {
+    if (tensor->way->format) {
         dti_put_quant_part(json, NULL,
                            &(struct quant_part){part_words(DTI_PART_COUNT), source->name,
                                                 source->name_length, tensor->part,
-                                                tensor->format->name, source->rank, source->shape});
+                                                tensor->way->format->name, source->rank,
+                                                source->shape});
         put_gguf_scale(json, rewrite, of->at);
         return;
     }

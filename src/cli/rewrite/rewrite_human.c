@@ -200,7 +200,7 @@ static enum dti_status put_kinds(const struct dti_rewrite_job *job, const struct
                                        .same_bytes = !changed || job->to_text,
                                        .count = 1,
                                        .input = from.bytes,
-                                       .output = tensor->bytes};
+                                       .output = dti_rewrite_bytes(tensor)};
         (void)snprintf(kind.words, sizeof kind.words, "%s", job->front->page->kept[tensor->fate]);
         if (!page->kind || page->kind(job, i, &kind))
             kinds_add(&kinds, &kind);
@@ -251,12 +251,12 @@ bool dti_rewrite_cells(struct dti_table *table, const struct dti_tensor *source,
 static void put_bytes(const struct dti_rewrite_job *job, size_t at, struct dti_table *table)
 {
     const struct dti_rewrite_tensor *const tensor = &job->rewrite->tensors[at];
-    const bool quantizes = job->request.recipe == DTI_RECIPE_QUANTIZE || tensor->type;
+    const bool quantizes = job->request.recipe == DTI_RECIPE_QUANTIZE || tensor->way->type;
     char from[DTI_TEXT_SIZE], to[DTI_TEXT_SIZE];
     dti_human_bytes(from, dti_rewrite_origin(job->rewrite, at).bytes);
-    dti_human_bytes(to, tensor->bytes);
+    dti_human_bytes(to, dti_rewrite_bytes(tensor));
     dti_table_print(table, DTI_STYLE_PLAIN,
-                    dti_is_quantized(tensor) || tensor->type ? "%s -> %s" : "%s",
+                    dti_is_quantized(tensor) || tensor->way->type ? "%s -> %s" : "%s",
                     quantizes ? from : to, to);
 }
 
@@ -267,8 +267,9 @@ static void put_bits(const struct dti_rewrite_tensor *tensor, const struct dti_t
     char text[DTI_TEXT_SIZE];
     const double elements = (double)source->elements;
     dti_table_cell(table, DTI_STYLE_PLAIN,
-                   elements > 0 ? dti_figure_words(text, (double)tensor->bytes * 8 / elements, 4)
-                                : "");
+                   elements > 0
+                       ? dti_figure_words(text, (double)dti_rewrite_bytes(tensor) * 8 / elements, 4)
+                       : "");
 }
 
 static void put_figure(const struct dti_rewrite_tensor *tensor,

@@ -418,7 +418,8 @@ static enum dti_status find_other(struct judged_rewrite *job, size_t at,
     const char *suffix = "";
     size_t stem = source->name_length;
     if (dti_is_quantized(&job->rewrite->tensors[at]))
-        stem = dti_quant_part_stem(job->rewrite->tensors[at].by->row, part->part, stem, &suffix);
+        stem =
+            dti_quant_part_stem(job->rewrite->tensors[at].way->by->row, part->part, stem, &suffix);
     dti_buffer_append(name, source->name, stem);
     dti_buffer_puts(name, suffix);
     if (name->failed)
@@ -499,8 +500,8 @@ static enum dti_status add_tensor(struct judged_rewrite *job, size_t at,
     if (!dti_is_quantized(tensor)) {
         const struct judged_part part = {
             .part = DTI_PART_CODES,
-            .format = tensor->format,
-            .layout = tensor->layout,
+            .format = tensor->way->format,
+            .layout = tensor->way->layout,
             .rank = source->rank,
             .shape = source->shape,
             .place = tensor->part,

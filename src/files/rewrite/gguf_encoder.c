@@ -216,8 +216,8 @@ enum dti_status dti_gguf_encoder_add(struct dti_gguf_encoder *encoder, size_t at
         .tensor = tensor->source,
         .plan = dti_dequant_scale_plan(rewrite->request.dequant, numbers->format, &numbers->layout),
     };
-    dti_gguf_coder_init(&source->coder, tensor->type, rewrite->request.level);
-    if (tensor->type->blocks == DTI_GGUF_NVFP4) {
+    dti_gguf_coder_init(&source->coder, tensor->way->type, rewrite->request.level);
+    if (tensor->way->type->blocks == DTI_GGUF_NVFP4) {
         source->coder.nv = source->nv = dti_pool_alloc(&encoder->pool, sizeof *source->nv);
         if (!source->nv)
             return dti_no_memory(reterr);

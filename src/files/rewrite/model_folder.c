@@ -53,7 +53,7 @@ static bool is_usual(const struct dti_rewrite *rewrite)
         const unsigned rank = dti_rewrite_source(rewrite, i)->rank;
         if (tensor->fate != DTI_FATE_CHANGED)
             continue;
-        const struct dti_quant_scheme *const scheme = &tensor->by->recipe->scheme;
+        const struct dti_quant_scheme *const scheme = &tensor->way->by->recipe->scheme;
         const bool channel = !scheme->block && scheme->per == DTI_PER_CHANNEL;
         if ((scheme->block || scheme->per != DTI_PER_TENSOR) &&
             tensor->axis != (channel ? 0 : rank - 1))
@@ -86,7 +86,7 @@ static void put_modules(const struct dti_rewrite *rewrite, struct dti_buffer *ta
 {
     for (size_t i = 0; i < rewrite->tensor_count; i++) {
         const struct dti_tensor *const tensor = dti_rewrite_source(rewrite, i);
-        const struct dti_quantize_form *const by = rewrite->tensors[i].by;
+        const struct dti_quantize_form *const by = rewrite->tensors[i].way->by;
         if (by)
             dti_config_add_module(&targets[by - rewrite->forms], 8, tensor->name,
                                   tensor->name_length);
@@ -129,7 +129,7 @@ static const struct dti_quantize_form *only_form(const struct dti_rewrite *rewri
 {
     const struct dti_quantize_form *form = NULL;
     for (size_t i = 0; i < rewrite->tensor_count; i++) {
-        const struct dti_quantize_form *const own = rewrite->tensors[i].by;
+        const struct dti_quantize_form *const own = rewrite->tensors[i].way->by;
         if (own && form && own != form)
             return NULL;
         form = own ? own : form;

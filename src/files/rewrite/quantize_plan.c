@@ -14,7 +14,7 @@ static void find_sizes(const struct dti_rewrite *rewrite, size_t at,
 {
     const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
     const unsigned axis = rewrite->tensors[at].axis;
-    const bool whole = dti_quant_is_flat(rewrite->tensors[at].by->row) ||
+    const bool whole = dti_quant_is_flat(rewrite->tensors[at].way->by->row) ||
                        (!request->scheme.block && request->scheme.per == DTI_PER_TENSOR);
     request->outer = request->inner = 1;
     request->length = whole ? source->elements : source->shape[axis];
@@ -60,7 +60,7 @@ static struct dti_quant_request request_of(const struct dti_rewrite *rewrite, si
     struct dti_quant_stored stored;
     dti_rewrite_stored(rewrite, at, &stored);
     struct dti_quant_request request = {
-        .scheme = rewrite->tensors[at].by->recipe->scheme,
+        .scheme = rewrite->tensors[at].way->by->recipe->scheme,
         .number = *source->format,
         .layout = source->layout,
         .order = order_of(&stored),
@@ -124,7 +124,7 @@ static bool is_like(const struct dti_rewrite *rewrite, const struct need *need, 
 {
     const struct dti_tensor *const one = need->source, *const other =
                                                            dti_rewrite_source(rewrite, at);
-    return need->by == rewrite->tensors[at].by && one->format == other->format &&
+    return need->by == rewrite->tensors[at].way->by && one->format == other->format &&
            one->layout.swapped == other->layout.swapped &&
            one->layout.packing == other->layout.packing && one->rank == other->rank &&
            rewrite->tensors[need->at].axis == rewrite->tensors[at].axis &&
@@ -154,7 +154,7 @@ static bool add_need(const struct dti_rewrite *rewrite, struct needs *needs, siz
     }
     const struct dti_quant_request request = request_of(rewrite, at);
     needs->list[needs->count++] = (struct need){.source = dti_rewrite_source(rewrite, at),
-                                                .by = rewrite->tensors[at].by,
+                                                .by = rewrite->tensors[at].way->by,
                                                 .outer = request.outer,
                                                 .length = request.length,
                                                 .inner = request.inner,
@@ -229,8 +229,11 @@ enum dti_status dti_quantize_plan(struct dti_rewrite *rewrite, struct dti_error 
     else
         (void)dti_no_memory(reterr);
     for (size_t i = 0, changed = 0; i < rewrite->tensor_count && status == DTI_OK; i++) {
-        if (rewrite->tensors[i].fate == DTI_FATE_CHANGED)
-            rewrite->tensors[i].quant = needs.list[needs.of[changed++]].plan;
+        struct dti_rewrite_way way = *rewrite->tensors[i].way;
+        if (rewrite->tensors[i].fate != DTI_FATE_CHANGED)
+            continue;
+        way.quant = needs.list[needs.of[changed++]].plan;
+        status = dti_rewrite_go(rewrite, i, &way, reterr);
     }
     dti_free(needs.list);
     dti_free((void *)needs.order);

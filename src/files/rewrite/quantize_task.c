@@ -23,13 +23,13 @@ void dti_quant_task_init(struct dti_quant_task *ret, struct dti_rewrite *rewrite
                          uint64_t piece_bytes)
 {
     const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
-    const struct dti_quant_row *const row = rewrite->tensors[at].by->row;
-    const struct dti_quant_scheme *const scheme = &rewrite->tensors[at].by->recipe->scheme;
+    const struct dti_quant_row *const row = rewrite->tensors[at].way->by->row;
+    const struct dti_quant_scheme *const scheme = &rewrite->tensors[at].way->by->recipe->scheme;
     const struct dti_format *const code = scheme->block ? NULL : &scheme->affine.affine.code;
     memset(ret, 0, sizeof *ret);
     ret->rewrite = rewrite;
     ret->at = at;
-    ret->plan = rewrite->tensors[at].quant;
+    ret->plan = rewrite->tensors[at].way->quant;
     ret->item = dti_format_container(source->format);
     ret->bits = dti_quant_row_bits(row);
     dti_rewrite_stored(rewrite, at, &ret->stored);

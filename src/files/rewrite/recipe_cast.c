@@ -172,7 +172,8 @@ static enum dti_status warn_of_bytes(const struct dti_rewrite *rewrite, struct d
     (void)reterr;
     if (!request->warn || !dti_is_numpy(request->kind))
         return DTI_OK;
-    while (at < rewrite->tensor_count && !dti_npy_is_bytes(rewrite->tensors[at].format, &dtype))
+    while (at < rewrite->tensor_count &&
+           !dti_npy_is_bytes(rewrite->tensors[at].way->format, &dtype))
         at++;
     if (at == rewrite->tensor_count)
         return DTI_OK;
@@ -180,7 +181,7 @@ static enum dti_status warn_of_bytes(const struct dti_rewrite *rewrite, struct d
     if (request->path[0] != '\0' && strcmp(request->path, "-") != 0 &&
         !strpbrk(request->path, "'\\")) /* safe inside a Python string */
         dti_quote(path, request->path, strlen(request->path));
-    const char *const name = rewrite->tensors[at].format->name;
+    const char *const name = rewrite->tensors[at].way->format->name;
     if (dtype)
         (void)snprintf(text, sizeof text,
                        "numpy has no %s and loads it as bytes; in Python: "
@@ -226,7 +227,7 @@ static enum dti_status check_packing(struct dti_rewrite *rewrite, struct dti_err
     bool source = false, result = false;
     for (size_t i = 0; i < rewrite->tensor_count; i++) {
         source = source || dti_format_packs(dti_rewrite_source(rewrite, i)->format);
-        result = result || dti_format_packs(rewrite->tensors[i].format);
+        result = result || dti_format_packs(rewrite->tensors[i].way->format);
     }
     source = source && dti_container_has(from, DTI_TRAIT_TEXTS | DTI_TRAIT_BARE);
     if (recipe->from_packing_given && !source)

@@ -135,13 +135,14 @@ static enum dti_status plan_blocks(struct dti_rewrite *rewrite, size_t at,
         return dti_fail_remedy(reterr, DTI_WRONG_KIND, DTI_REMEDY_KEEP,
                                "%s is in column-major order, and blocks are made of rows",
                                dti_tensor_place(rewrite->container, tensor->source, place));
-    tensor->type = type;
-    tensor->format = dti_container_blocks(rewrite->request.kind, type);
+    const struct dti_rewrite_way way = {
+        .type = type, .format = dti_container_blocks(rewrite->request.kind, type)};
     tensor->parts = 1u << DTI_PART_CODES;
     if (type->blocks == DTI_GGUF_NVFP4)
         tensor->parts |= (uint16_t)(1u << DTI_PART_TENSOR_SCALE);
     rewrite->files.encodes = true;
-    return dti_gguf_encoder_add(rewrite->encoder, at, reterr);
+    const enum dti_status status = dti_rewrite_go(rewrite, at, &way, reterr);
+    return status == DTI_OK ? dti_gguf_encoder_add(rewrite->encoder, at, reterr) : status;
 }
 
 static enum dti_status plan(struct dti_rewrite *rewrite, size_t at, struct dti_error *reterr)

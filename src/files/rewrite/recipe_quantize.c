@@ -110,7 +110,7 @@ static enum dti_status warn(const struct dti_rewrite *rewrite, struct dti_error 
 
 static enum dti_status find_axis(struct dti_rewrite *rewrite, size_t at, struct dti_error *reterr)
 {
-    const struct dti_quantize_recipe *const recipe = rewrite->tensors[at].by->recipe;
+    const struct dti_quantize_recipe *const recipe = rewrite->tensors[at].way->by->recipe;
     const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
     const bool channels = !recipe->scheme.block && recipe->scheme.per == DTI_PER_CHANNEL;
     const int64_t rank = source->rank;
@@ -156,8 +156,10 @@ static enum dti_status check_quantized(struct dti_rewrite *rewrite, size_t at,
     struct dti_quant_stored stored;
     struct dti_error why;
     char place[DTI_TENSOR_PLACE];
-    tensor->by = form_of(rewrite, dti_rewrite_source(rewrite, at));
-    enum dti_status status = find_axis(rewrite, at, reterr);
+    const struct dti_rewrite_way way = {.by = form_of(rewrite, dti_rewrite_source(rewrite, at))};
+    enum dti_status status = dti_rewrite_go(rewrite, at, &way, reterr);
+    if (status == DTI_OK)
+        status = find_axis(rewrite, at, reterr);
     if (status != DTI_OK)
         return status;
     dti_rewrite_stored(rewrite, at, &stored);
@@ -240,7 +242,8 @@ static void warn_rotation(const struct dti_rewrite *rewrite)
     size_t count = 0, first = 0;
     for (size_t i = rewrite->tensor_count; i-- > 0;) {
         const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[i];
-        const bool plain = tensor->fate == DTI_FATE_CHANGED && tensor->by->recipe->rotation > 0 &&
+        const bool plain = tensor->fate == DTI_FATE_CHANGED &&
+                           tensor->way->by->recipe->rotation > 0 &&
                            dti_rewrite_rotation(rewrite, i) == 0;
         count += plain;
         first = plain ? i : first;

@@ -185,12 +185,12 @@ static enum dti_status plan(struct dti_rewrite *rewrite, size_t at, struct dti_e
         return dti_rewrite_plan_elements(rewrite, at, dti_format_get(DTI_FP32), reterr);
     rewrite->files.encodes =
         rewrite->files.encodes || dti_tensor_gguf(dti_rewrite_source(rewrite, at));
-    tensor->format = dti_rewrite_source(rewrite, at)->format;
+    struct dti_rewrite_way way = {.format = dti_rewrite_source(rewrite, at)->format};
     tensor->parts = 1u << DTI_PART_CODES;
-    if (dti_container_stores(rewrite->request.kind, tensor->format, &tensor->layout))
-        return DTI_OK;
+    if (dti_container_stores(rewrite->request.kind, way.format, &way.layout))
+        return dti_rewrite_go(rewrite, at, &way, reterr);
     return dti_fail(reterr, DTI_WRONG_KIND, "%s files have no name for %s",
-                    dti_container_name(rewrite->request.kind), tensor->format->name);
+                    dti_container_name(rewrite->request.kind), way.format->name);
 }
 
 static enum dti_status data(const struct dti_rewrite *rewrite, size_t tensor,

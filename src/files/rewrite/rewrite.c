@@ -98,6 +98,7 @@ void dti_rewrite_free(struct dti_rewrite *rewrite)
         dti_plan_free(rewrite->plans[i]);
     for (size_t i = 0; i < rewrite->quant_plan_count; i++)
         dti_quant_plan_free(rewrite->quant_plans[i]);
+    dti_pool_free(&rewrite->ways);
     dti_free(rewrite->plans);
     if (rewrite->fused != rewrite->request.fused)
         dti_fused_ranges_free(rewrite->fused);

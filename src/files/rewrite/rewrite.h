@@ -17,6 +17,7 @@
 #include "files/stored/quant_layout.h"
 #include "files/stored/quant_names.h"
 #include "files/transcode/file_transcode.h"
+#include "util/run/memory_pool.h"
 #include "util/run/parallel.h"
 
 /* What happens to a tensor that is written, and why the recipe skips it. */
@@ -172,19 +173,22 @@ struct dti_quantize_form {
     bool zero_points;                /* the codes have zero points */
 };
 
+/* What happens to tensors that are alike. */
+struct dti_rewrite_way {
+    const struct dti_quantize_form *by; /* quantized; else NULL */
+    const struct dti_plan *plan;        /* NULL: its bytes are copied, or it is quantized */
+    const struct dti_quant_plan *quant; /* quantized with this plan, along the axis */
+    const struct dti_gguf_type *type;   /* encoded as blocks of this type, one tensor; else NULL */
+    const struct dti_format *format;    /* of the output, if one tensor; NULL: quantized */
+    struct dti_layout layout;           /* of the output, if one tensor */
+};
 struct dti_rewrite_tensor {
     uint32_t source; /* index in the container */
     unsigned axis;   /* of quantization */
     uint16_t parts;  /* a set of 1 << enum dti_quant_part; for a single tensor: the first one */
     enum dti_fate fate : 8;
-    struct dti_layout layout;            /* of the output, if one tensor */
-    const struct dti_quantize_form *by;  /* quantized; else NULL */
-    const struct dti_plan *plan;         /* NULL: its bytes are copied, or it is quantized */
-    const struct dti_quant_plan *quant;  /* quantized with this plan, along the axis */
-    const struct dti_gguf_type *type;    /* encoded as blocks of this type, one tensor; else NULL */
-    const struct dti_format *format;     /* of the output, if one tensor; NULL: quantized */
+    const struct dti_rewrite_way *way;
     struct dti_rewrite_part *part;       /* of that set, in order */
-    uint64_t bytes;                      /* of all its parts */
     struct dti_rewrite_outcome *outcome; /* zeros, shared, if nothing is counted */
 };
 
@@ -207,6 +211,9 @@ struct dti_rewrite {
     struct dti_rewrite_outcome *outcomes;
     /* Shards with tensors, then the index if any; or one file; for npy OUT.npy is last. */
     struct dti_new_files files;
+    struct dti_pool ways;
+    const struct dti_rewrite_way *recent[8]; /* of them */
+    size_t way_count;
     size_t plan_count, quant_plan_count;
     struct dti_plan **plans;             /* one per pair of dtypes and layouts */
     struct dti_quant_plan **quant_plans; /* one per dtype and shape */
@@ -260,12 +267,12 @@ static inline size_t dti_rewrite_place(const struct dti_rewrite *rewrite, size_t
 static inline uint64_t dti_rewrite_work(const struct dti_rewrite *rewrite, size_t tensor)
 {
     const struct dti_rewrite_tensor *const own = &rewrite->tensors[tensor];
-    return own->type ? own->part->bytes : dti_rewrite_source(rewrite, tensor)->bytes;
+    return own->way->type ? own->part->bytes : dti_rewrite_source(rewrite, tensor)->bytes;
 }
 
 static inline bool dti_is_quantized(const struct dti_rewrite_tensor *tensor)
 {
-    return !tensor->format;
+    return !tensor->way->format;
 }
 
 /* The length of a tensor's name that DTI_GGUF_SCALE follows in the name of its scale. */
@@ -284,11 +291,20 @@ static inline struct dti_rewrite_part *dti_rewrite_part(const struct dti_rewrite
     return &tensor->part[dti_parts_before(tensor->parts, part)];
 }
 
+/* The bytes of all its parts. */
+static inline uint64_t dti_rewrite_bytes(const struct dti_rewrite_tensor *tensor)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < dti_parts_before(tensor->parts, DTI_PART_COUNT); i++)
+        bytes += tensor->part[i].bytes; /* no overflow: that of the files is refused */
+    return bytes;
+}
+
 /* The dtype or block format that a tensor gets. */
 static inline const char *dti_rewrite_dtype(const struct dti_rewrite *rewrite, size_t tensor)
 {
-    const struct dti_format *const format = rewrite->tensors[tensor].format;
-    return format ? format->name : rewrite->tensors[tensor].by->recipe->dtype;
+    const struct dti_format *const format = rewrite->tensors[tensor].way->format;
+    return format ? format->name : rewrite->tensors[tensor].way->by->recipe->dtype;
 }
 
 /* Quantize: the form of tensors that no rule matches. */

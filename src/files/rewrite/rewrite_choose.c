@@ -168,6 +168,7 @@ static enum dti_status select_tensors(struct dti_rewrite *rewrite, struct dti_er
 {
     struct dti_container *const container = rewrite->container;
     const struct dti_recipe_ops *const ops = rewrite->ops;
+    static const struct dti_rewrite_way none;
     const char *const select = rewrite->request.select;
     size_t unreadable = 0, first = 0;
     rewrite->tensors = dti_calloc(container->tensor_count + 1, sizeof *rewrite->tensors);
@@ -181,7 +182,8 @@ static enum dti_status select_tensors(struct dti_rewrite *rewrite, struct dti_er
         if ((!tensor->format || dti_tensor_refusal(tensor)) && !takes_blocks(rewrite, tensor))
             first = unreadable++ == 0 ? i : first;
         else
-            rewrite->tensors[rewrite->tensor_count++].source = (uint32_t)i;
+            rewrite->tensors[rewrite->tensor_count++] =
+                (struct dti_rewrite_tensor){.source = (uint32_t)i, .way = &none};
     }
     if (unreadable > 0)
         return refuse_unreadable(container, first, unreadable, reterr);

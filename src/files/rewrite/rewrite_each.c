@@ -20,7 +20,7 @@ static enum dti_status each(struct dti_rewrite *rewrite, struct rewrite_chunk *b
 {
     const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[0];
     const struct dti_tensor *const source = dti_rewrite_source(rewrite, 0);
-    const struct dti_plan *const plan = tensor->plan;
+    const struct dti_plan *const plan = tensor->way->plan;
     const struct dti_layout *const layout =
         plan ? &dti_plan_request(plan)->dst_layout : &source->layout;
     const bool counts = rewrite->counts && tensor->fate == DTI_FATE_CHANGED;
@@ -39,8 +39,8 @@ static enum dti_status each(struct dti_rewrite *rewrite, struct rewrite_chunk *b
                 dti_error_of_tensor(rewrite->container, tensor->source, reterr);
         }
         if (status == DTI_OK)
-            status =
-                take(context, tensor->format, layout, plan ? block->to : block->from, n, reterr);
+            status = take(context, tensor->way->format, layout, plan ? block->to : block->from, n,
+                          reterr);
         done += n;
         offset += bytes;
         if (options->progress)

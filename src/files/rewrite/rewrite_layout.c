@@ -302,7 +302,7 @@ static size_t suffixes(const struct dti_rewrite *rewrite, size_t at)
         const char *suffix;
         if ((tensor->parts >> i & 1) == 0)
             continue;
-        (void)dti_quant_part_stem(tensor->by->row, (enum dti_quant_part)i,
+        (void)dti_quant_part_stem(tensor->way->by->row, (enum dti_quant_part)i,
                                   dti_rewrite_source(rewrite, at)->name_length, &suffix);
         bytes += strlen(suffix);
     }
@@ -366,8 +366,8 @@ static void add_tensor(const struct dti_rewrite *rewrite, size_t at, struct new_
     list->tensors[list->count++] = (struct dti_new_tensor){
         .name = source->name,
         .name_length = source->name_length,
-        .format = tensor->format,
-        .layout = tensor->layout,
+        .format = tensor->way->format,
+        .layout = tensor->way->layout,
         .rank = source->rank,
         .shape = source->shape,
         .fortran = dti_rewrite_is_fortran(rewrite, source),
@@ -605,10 +605,11 @@ static enum dti_status add_arrays(struct dti_rewrite *rewrite, struct new_tensor
     for (size_t i = 1; i <= list->count && status == DTI_OK; i++) {
         struct dti_new_tensor *const tensor = &list->tensors[i % list->count];
         const enum dti_quant_part part = (enum dti_quant_part)(tensor->source % DTI_PART_COUNT);
-        status = add_file(
-            rewrite, NULL,
-            part == DTI_PART_CODES ? NULL : dti_quant_suffix(rewrite->tensors[0].by->row, part),
-            tensor, 1, NULL, 0, reterr);
+        status = add_file(rewrite, NULL,
+                          part == DTI_PART_CODES
+                              ? NULL
+                              : dti_quant_suffix(rewrite->tensors[0].way->by->row, part),
+                          tensor, 1, NULL, 0, reterr);
     }
     return status;
 }
@@ -660,18 +661,19 @@ static enum dti_status add_up(struct dti_rewrite *rewrite, struct dti_error *ret
 {
     bool fits = true;
     for (size_t i = 0; i < rewrite->tensor_count; i++) {
-        struct dti_rewrite_tensor *const tensor = &rewrite->tensors[i];
+        const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[i];
         const uint64_t input = dti_rewrite_source(rewrite, i)->bytes;
+        uint64_t bytes = 0;
         for (size_t part = 0; part < part_count(tensor); part++)
-            fits = fits && dti_add_u64(tensor->bytes, tensor->part[part].bytes, &tensor->bytes);
+            fits = fits && dti_add_u64(bytes, tensor->part[part].bytes, &bytes);
         fits = fits && dti_add_u64(rewrite->input_bytes, input, &rewrite->input_bytes) &&
-               dti_add_u64(rewrite->output_bytes, tensor->bytes, &rewrite->output_bytes) &&
+               dti_add_u64(rewrite->output_bytes, bytes, &rewrite->output_bytes) &&
                dti_add_u64(rewrite->work_bytes, dti_rewrite_work(rewrite, i), &rewrite->work_bytes);
         if (tensor->fate == DTI_FATE_CHANGED) {
             rewrite->changed_input += input;
-            rewrite->changed_output += tensor->bytes;
+            rewrite->changed_output += bytes;
         }
-        if (tensor->quant && dti_quant_plan_needs_range(tensor->quant))
+        if (tensor->way->quant && dti_quant_plan_needs_range(tensor->way->quant))
             fits = fits && dti_add_u64(rewrite->work_bytes, input, &rewrite->work_bytes);
     }
     if (fits)

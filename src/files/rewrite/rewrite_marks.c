@@ -56,7 +56,7 @@ static const char *text_of(const struct dti_rewrite *rewrite, const struct dti_n
         return dti_file_transcode_mark(rewrite->request.transcode,
                                        dti_rewrite_place(rewrite, rewrite->tensors[at].source));
     if (tensor->source % DTI_PART_COUNT != DTI_PART_STATE ||
-        !dti_quant_mark(rewrite->tensors[at].by->row))
+        !dti_quant_mark(rewrite->tensors[at].way->by->row))
         return NULL;
     dti_rewrite_stored(rewrite, at, &stored);
     if (dti_quant_parts(&stored, parts, &ignored) != DTI_OK)

@@ -112,6 +112,9 @@ void dti_gguf_encoder_count(struct dti_gguf_encoder *encoder, size_t place, stru
 
 /* rewrite_plan.c: sets plan or quant, format and layout. */
 enum dti_status dti_rewrite_plan(struct dti_rewrite *rewrite, struct dti_error *reterr);
+/* Sets the way of a tensor. Fails with DTI_NO_MEMORY. */
+enum dti_status dti_rewrite_go(struct dti_rewrite *rewrite, size_t at,
+                               const struct dti_rewrite_way *way, struct dti_error *reterr);
 /* The same for one tensor whose elements become `to` one by one: cast or copied. */
 enum dti_status dti_rewrite_plan_elements(struct dti_rewrite *rewrite, size_t at,
                                           const struct dti_format *to, struct dti_error *reterr);

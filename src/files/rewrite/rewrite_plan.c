@@ -158,6 +158,29 @@ static enum dti_status find_plan(struct dti_rewrite *rewrite, const struct dti_r
     return status;
 }
 
+/* Tensors in a row mostly go the same way. */
+enum dti_status dti_rewrite_go(struct dti_rewrite *rewrite, size_t at,
+                               const struct dti_rewrite_way *way, struct dti_error *reterr)
+{
+    enum { RECENT = sizeof rewrite->recent / sizeof *rewrite->recent };
+    for (size_t i = 0; i < RECENT && i < rewrite->way_count; i++) {
+        const struct dti_rewrite_way *const other = rewrite->recent[i];
+        if (other->by == way->by && other->plan == way->plan && other->quant == way->quant &&
+            other->type == way->type && other->format == way->format &&
+            other->layout.packing == way->layout.packing &&
+            other->layout.swapped == way->layout.swapped) {
+            rewrite->tensors[at].way = other;
+            return DTI_OK;
+        }
+    }
+    struct dti_rewrite_way *const copy = dti_pool_alloc(&rewrite->ways, sizeof *copy);
+    if (!copy)
+        return dti_no_memory(reterr);
+    *copy = *way;
+    rewrite->tensors[at].way = rewrite->recent[rewrite->way_count++ % RECENT] = copy;
+    return DTI_OK;
+}
+
 enum dti_status dti_rewrite_plan_elements(struct dti_rewrite *rewrite, size_t at,
                                           const struct dti_format *to, struct dti_error *reterr)
 {
@@ -165,8 +188,8 @@ enum dti_status dti_rewrite_plan_elements(struct dti_rewrite *rewrite, size_t at
     struct dti_rewrite_tensor *const tensor = &rewrite->tensors[at];
     const struct dti_format *const from = dti_rewrite_source(rewrite, at)->format;
     const bool casts = tensor->fate == DTI_FATE_CHANGED;
+    struct dti_rewrite_way way = {.format = to};
     struct cast_sides sides;
-    tensor->format = to;
     tensor->parts = 1u << DTI_PART_CODES;
     enum dti_status status = find_sides(rewrite, at, to, &sides, reterr);
     if (status == DTI_OK)
@@ -177,10 +200,12 @@ enum dti_status dti_rewrite_plan_elements(struct dti_rewrite *rewrite, size_t at
         sides.dst.packing = sides.src.packing; /* the order, whatever it is, stays the same */
         sides.src_open = sides.dst_open = false;
     }
-    tensor->layout = sides.dst;
+    way.layout = sides.dst;
     status = check_sides(rewrite, at, to, &sides, reterr);
-    if (status != DTI_OK || (!casts && same_layout(dti_real_format(from), &sides)))
+    if (status != DTI_OK)
         return status;
+    if (!casts && same_layout(dti_real_format(from), &sides))
+        return dti_rewrite_go(rewrite, at, &way, reterr);
     struct dti_request plan = {
         .src = *dti_real_format(from), .src_layout = sides.src, .dst_layout = sides.dst};
     if (casts) {
@@ -191,7 +216,8 @@ enum dti_status dti_rewrite_plan_elements(struct dti_rewrite *rewrite, size_t at
     } else {
         plan.cast.dst = plan.src; /* the same numbers in another layout */
     }
-    return find_plan(rewrite, &plan, &tensor->plan, reterr);
+    status = find_plan(rewrite, &plan, &way.plan, reterr);
+    return status == DTI_OK ? dti_rewrite_go(rewrite, at, &way, reterr) : status;
 }
 
 enum dti_status dti_rewrite_plan(struct dti_rewrite *rewrite, struct dti_error *reterr)

@@ -35,14 +35,15 @@ static enum dti_status add_part(struct group *group, size_t at, bool *ret_last,
     struct dti_loss *const loss = &group->losses[group->count];
     const bool complex = source->format->kind == DTI_KIND_COMPLEX;
     *part = (struct dti_batch_part){
-        .plan = tensor->plan,
-        .elements =
-            !tensor->plan ? dti_rewrite_work(rewrite, at) : (complex ? 2 : 1) * source->elements,
+        .plan = tensor->way->plan,
+        .elements = !tensor->way->plan ? dti_rewrite_work(rewrite, at)
+                                       : (complex ? 2 : 1) * source->elements,
         .output = rewrite->files.list[tensor->part->file].output,
         .output_offset = tensor->part->offset,
         .loss = tensor->fate == DTI_FATE_CHANGED && rewrite->counts ? loss : NULL,
     };
-    dti_loss_init(loss);
+    if (part->loss)
+        dti_loss_init(loss);
     const enum dti_status status =
         dti_rewrite_input_open(rewrite, at, group->run.options->max_memory, &group->input, reterr);
     if (status != DTI_OK)
@@ -50,7 +51,7 @@ static enum dti_status add_part(struct group *group, size_t at, bool *ret_last,
     part->source = group->input.source;
     part->input = part->source ? NULL : group->input.input;
     part->input_offset = part->source ? 0 : group->input.offset;
-    if (tensor->type)
+    if (tensor->way->type)
         rewrite->ops->counts(rewrite, at, part->loss);
     group->places[group->count++] = at;
     group->bytes += dti_rewrite_work(rewrite, at);
@@ -123,7 +124,7 @@ static enum dti_status write_scales(const struct group *group, struct dti_error 
         const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[group->places[i]];
         unsigned char bytes[4];
         float scale;
-        if (!tensor->type ||
+        if (!tensor->way->type ||
             !dti_gguf_encoder_scale(rewrite->encoder, dti_rewrite_place(rewrite, tensor->source),
                                     &scale))
             continue;

@@ -28,7 +28,8 @@ enum dti_status dti_rewrite_input_open(struct dti_rewrite *rewrite, size_t at, u
         ret->input = &ret->reordered;
         ret->offset = 0;
     }
-    if (status == DTI_OK && !rewrite->tensors[at].type) /* the encoder's have been changed before */
+    if (status == DTI_OK &&
+        !rewrite->tensors[at].way->type) /* the encoder's have been changed before */
         status = dti_rewrite_model_data(rewrite, rewrite->tensors[at].source, &ret->source,
                                         &ret->input, &ret->offset, reterr);
     if (status != DTI_OK)
@@ -52,7 +53,7 @@ void dti_rewrite_progress(void *context, uint64_t done)
 
 unsigned dti_rewrite_rotation(const struct dti_rewrite *rewrite, size_t tensor)
 {
-    const struct dti_quantize_form *const form = rewrite->tensors[tensor].by;
+    const struct dti_quantize_form *const form = rewrite->tensors[tensor].way->by;
     const struct dti_tensor *const source = dti_rewrite_source(rewrite, tensor);
     const unsigned rotation = form->recipe->rotation;
     const bool whole =
@@ -63,7 +64,7 @@ unsigned dti_rewrite_rotation(const struct dti_rewrite *rewrite, size_t tensor)
 void dti_rewrite_stored(const struct dti_rewrite *rewrite, size_t tensor,
                         struct dti_quant_stored *ret)
 {
-    const struct dti_quantize_form *const form = rewrite->tensors[tensor].by;
+    const struct dti_quantize_form *const form = rewrite->tensors[tensor].way->by;
     const struct dti_quantize_recipe *const recipe = form->recipe;
     const struct dti_quant_scheme *const scheme = &recipe->scheme;
     const struct dti_tensor *const source = dti_rewrite_source(rewrite, tensor);
@@ -88,8 +89,8 @@ void dti_rewrite_stored(const struct dti_rewrite *rewrite, size_t tensor,
 struct dti_fused_set *dti_rewrite_fused(const struct dti_rewrite *rewrite, size_t tensor)
 {
     const struct dti_rewrite_tensor *const own = &rewrite->tensors[tensor];
-    if (!rewrite->fused || !dti_is_quantized(own) || !own->by->recipe->fused ||
-        !own->by->recipe->scheme.tensor_scale)
+    if (!rewrite->fused || !dti_is_quantized(own) || !own->way->by->recipe->fused ||
+        !own->way->by->recipe->scheme.tensor_scale)
         return NULL;
     return dti_fused_set_of(rewrite->fused, dti_rewrite_place(rewrite, own->source));
 }

@@ -51,7 +51,7 @@ static void tell_tensor(const struct dti_rewrite *rewrite, size_t at, uint64_t n
     (void)snprintf(text, sizeof text, "tensor %s: %s of its nonzero elements become 0 in %s",
                    dti_quote(name, source->name, source->name_length),
                    spell_share(share, rewrite->tensors[at].outcome->loss.to_zero, nonzero),
-                   rewrite->tensors[at].format->name);
+                   rewrite->tensors[at].way->format->name);
     tell(rewrite, text);
 }
 

@@ -187,7 +187,7 @@ static enum dti_status plan(struct dti_rewrite_job *job, struct dti_error *reter
     if (status != DTI_OK || !job->to_text)
         return status;
     job->rewrite->files.list[0].size = job->rewrite->files.bytes = 0; /* not known */
-    if (job->rewrite->tensors[0].format->kind == DTI_KIND_COMPLEX)
+    if (job->rewrite->tensors[0].way->format->kind == DTI_KIND_COMPLEX)
         return dti_fail(reterr, DTI_WRONG_KIND,
                         "complex numbers cannot be written as text; --as npy keeps them");
     return DTI_OK;
