@@ -127,9 +127,6 @@ enum dti_status dti_dequant_read_all(const struct dti_dequant_part *part, void *
 enum dti_status dti_dequant_tensor_scale(struct dti_file_dequant *dequant,
                                          const struct dti_dequant_group *group, float *ret,
                                          struct dti_error *reterr);
-/* Reads bytes offset to offset + size - 1 of a part. */
-enum dti_status dti_dequant_read_part(const struct dti_dequant_part *part, void *buffer,
-                                      size_t size, uint64_t offset, struct dti_error *reterr);
 /* Fills the tensor as the view shows it; how.elements must be set. */
 enum dti_status dti_dequant_show(struct dti_file_dequant *dequant,
                                  const struct dti_dequant_group *group, unsigned rank,

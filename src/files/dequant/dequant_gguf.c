@@ -96,11 +96,12 @@ static enum dti_status look_at_blocks(const struct dti_dequant_tensor *tensor, u
                                       const void **ret, struct dti_error *reterr)
 {
     const size_t each = tensor->is->gguf->bytes, size = count * each;
-    const uint64_t offset = tensor->codes.offset + first * each;
-    const struct dti_input *const input = tensor->codes.input;
+    const struct dti_dequant_part *const codes = &tensor->codes;
     if (!tensor->is->codes_swapped)
-        return dti_window_look(scratch->view, input, scratch->raw, size, offset, ret, reterr);
-    const enum dti_status status = dti_input_read_at(input, scratch->raw, size, offset, reterr);
+        return dti_dequant_look(codes, scratch->view, scratch->raw, size, first * each, ret,
+                                reterr);
+    const enum dti_status status =
+        dti_dequant_read_part(codes, scratch->raw, size, first * each, reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++)
         dti_dequant_reverse(scratch->raw + i * each, 1, 2);
     *ret = scratch->raw;

@@ -54,15 +54,40 @@ enum dti_status dti_dequant_check_part(const struct dti_dequant_part *part,
     return DTI_OK;
 }
 
-enum dti_status dti_dequant_read_part(const struct dti_dequant_part *from, void *buffer,
+enum dti_status dti_dequant_read_part(const struct dti_dequant_part *part, void *buffer,
                                       size_t size, uint64_t offset, struct dti_error *reterr)
 {
-    struct dti_dequant_part part = *from;
+    const struct dti_input *input;
+    uint64_t start;
     const enum dti_status status =
-        dti_container_data(part.container, part.tensor, &part.input, &part.offset, reterr);
-    if (status != DTI_OK)
-        return status;
-    return dti_input_read_at(part.input, buffer, size, part.offset + offset, reterr);
+        dti_container_data(part->container, part->tensor, &input, &start, reterr);
+    return status == DTI_OK ? dti_input_read_at(input, buffer, size, start + offset, reterr)
+                            : status;
+}
+
+enum dti_status dti_dequant_look(const struct dti_dequant_part *part, struct dti_window *view,
+                                 void *buffer, size_t size, uint64_t offset, const void **ret,
+                                 struct dti_error *reterr)
+{
+    const struct dti_input *input;
+    uint64_t start;
+    const enum dti_status status =
+        dti_container_data(part->container, part->tensor, &input, &start, reterr);
+    return status == DTI_OK
+               ? dti_window_look(view, input, buffer, size, start + offset, ret, reterr)
+               : status;
+}
+
+enum dti_status dti_dequant_copy(const struct dti_dequant_part *part, struct dti_window *view,
+                                 void *buffer, size_t size, uint64_t offset,
+                                 struct dti_error *reterr)
+{
+    const struct dti_input *input;
+    uint64_t start;
+    const enum dti_status status =
+        dti_container_data(part->container, part->tensor, &input, &start, reterr);
+    return status == DTI_OK ? dti_window_copy(view, input, buffer, size, start + offset, reterr)
+                            : status;
 }
 
 enum dti_status dti_dequant_read_all(const struct dti_dequant_part *part, void *buffer, size_t size,
@@ -88,12 +113,8 @@ enum dti_status dti_dequant_tensor_scale(struct dti_file_dequant *dequant,
         dti_dequant_scale_plan(dequant, tensor->format, &tensor->layout);
     if (!plan)
         return dti_no_memory(reterr);
-    struct dti_dequant_part place = *part;
     enum dti_status status =
-        dti_container_data(place.container, place.tensor, &place.input, &place.offset, reterr);
-    if (status == DTI_OK)
-        status = dti_window_copy(&dequant->scales, place.input, raw, (size_t)tensor->bytes,
-                                 place.offset, reterr);
+        dti_dequant_copy(part, &dequant->scales, raw, (size_t)tensor->bytes, 0, reterr);
     if (status == DTI_OK)
         status = dti_plan_run(plan, &scale, raw, 1, 0, DTI_STORES_CACHED, NULL, reterr);
     if (status != DTI_OK)
@@ -201,13 +222,14 @@ struct dti_dequant_found *dti_dequant_found_new(struct dti_file_dequant *dequant
     shared->how.level = dequant->request.level;
     shared->how.reciprocal = dequant->request.reciprocal;
     shared->how.stripes = &dequant->stripes;
+    shared->how.ahead = &dequant->scales;
     shared->how.factor = 1;
     return found;
 }
 
 void dti_dequant_share(struct dti_file_dequant *dequant, struct dti_dequant_found *found)
 {
-    struct dti_dequant_shared *const own = found->shared;
+    struct dti_dequant_shared *const own = dti_dequant_shared_of(found);
     dequant->settled++;
     for (size_t i = 0; i < DTI_DEQUANT_RECENT && dequant->recent[i]; i++) {
         struct dti_dequant_shared *const other = dequant->recent[i];

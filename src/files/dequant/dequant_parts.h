@@ -32,8 +32,7 @@ struct dti_dequant_shared {
 
 /* A quantized tensor that was found. */
 struct dti_dequant_found {
-    struct dti_dequant_shared *shared; /* how.is, form.is */
-    struct dti_tensor *shown;          /* as the view shows it: in view.tensors */
+    struct dti_tensor *shown; /* as the view shows it: in view.tensors */
     struct dti_dequant_form form;
     struct dti_dequant_tensor how;
     bool symmetric; /* all zero points are in the middle; set once it is planned to become integers
@@ -47,15 +46,19 @@ struct dti_dequant_found {
 static inline void dti_dequant_use(struct dti_dequant_found *found,
                                    struct dti_dequant_shared *shared)
 {
-    found->shared = shared;
     found->form.is = &shared->form;
     found->how.is = &shared->how;
 }
 
+static inline struct dti_dequant_shared *dti_dequant_shared_of(
+    const struct dti_dequant_found *found)
+{
+    return (struct dti_dequant_shared *)found->how.is; /* its first member */
+}
+
 /* A tensor of the view. */
 struct dti_dequant_entry {
-    struct dti_dequant_found *found; /* or NULL: */
-    size_t tensor;                   /* index in the container */
+    struct dti_dequant_found *found; /* or NULL: that of the container at view.stored_at */
 };
 
 /* Reasons for showing tensors as stored; each is reported with its first tensor. */
@@ -114,7 +117,7 @@ struct dti_file_dequant {
     enum dti_status config_status; /* why it could not be read; read only once */
     struct dti_error config_error;
     struct dti_stripes stripes;
-    struct dti_window scales; /* of whole tensors, until the view is made */
+    struct dti_window scales; /* while a view is made: this one, or a transcoding of it */
     bool layout_kept;         /* tensors of read-only layouts stay as stored */
     bool torchao;             /* the file has torchao tensors: dequant_torchao.c */
     bool comfy_read;          /* dequant_layouts.h: */

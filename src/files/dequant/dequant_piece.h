@@ -84,12 +84,12 @@ static inline bool dti_dequant_along(const struct dti_dequant_tensor *tensor)
            tensor->is->map.group_columns % tensor->is->block->length == 0;
 }
 
-/* The offset of a row of codes. */
+/* The offset of a row in the codes. */
 static inline uint64_t dti_dequant_row(const struct dti_dequant_tensor *tensor, uint64_t row)
 {
     const uint64_t stored =
         row / tensor->is->slab * tensor->is->stored_slab + row % tensor->is->slab;
-    return tensor->codes.offset + stored * tensor->is->row_bytes;
+    return stored * tensor->is->row_bytes;
 }
 
 /* dequant_rotated.c: reads a segment of a row whose codes are rotated. */

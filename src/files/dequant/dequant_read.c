@@ -62,11 +62,10 @@ static enum dti_status read_whole_blocks(const struct dti_dequant_tensor *tensor
     const void *codes;
     enum dti_status status = read_scales(tensor, segment, blocks, scratch, reterr);
     if (status == DTI_OK)
-        status =
-            dti_window_look(scratch->view, tensor->codes.input, scratch->raw, (n * bits + 7) / 8,
-                            dti_dequant_row(tensor, segment->row) + segment->column / 8 * bits +
-                                segment->column % 8 * bits / 8,
-                            &codes, reterr);
+        status = dti_dequant_look(&tensor->codes, scratch->view, scratch->raw, (n * bits + 7) / 8,
+                                  dti_dequant_row(tensor, segment->row) +
+                                      segment->column / 8 * bits + segment->column % 8 * bits / 8,
+                                  &codes, reterr);
     if (status != DTI_OK)
         return status;
     const struct dti_block_recipe recipe = recipe_of(tensor);
@@ -452,11 +451,13 @@ void dti_dequant_prepare(struct dti_dequant_tensor *tensor, const struct dti_deq
     };
 }
 
-static enum dti_status open_part(struct dti_dequant_part *part, struct dti_error *reterr)
+static enum dti_status open_part(const struct dti_dequant_part *part, struct dti_error *reterr)
 {
+    const struct dti_input *input;
+    uint64_t offset;
     if (!part->container)
         return DTI_OK;
-    return dti_container_data(part->container, part->tensor, &part->input, &part->offset, reterr);
+    return dti_container_data(part->container, part->tensor, &input, &offset, reterr);
 }
 
 enum dti_status dti_dequant_open(struct dti_dequant_tensor *tensor, struct dti_error *reterr)

@@ -382,20 +382,21 @@ enum dti_status dti_dequant_choose(const struct dti_dequant_knowledge *known,
                                    struct dti_dequant_found *ret, struct dti_error *reterr)
 {
     const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
+    const enum dti_dtype code = codes->format->id;
     const struct dti_dequant_found empty = *ret;
-    struct dti_dequant_shared *const own = ret->shared;
+    struct dti_dequant_shared *const own = dti_dequant_shared_of(ret);
     const struct dti_dequant_shared blank = *own;
     const size_t plain = dti_quant_row_count + MORE, rows = plain + WIDTHS;
     uint64_t stored[DTI_QUANT_RANK_MAX];
     bool any = false, candidates = false;
-    for (size_t i = 0; i < known->count * rows; i++) {
-        const struct dti_quant_hint *const hint = &known->hints[i / rows];
-        const struct dti_quant_row *const row = row_at(i % rows);
-        const unsigned width = i % rows < plain ? 0 : more_widths[i % rows - plain];
+    for (size_t i = 0, at = 0; i < known->count; i += at == 0) {
+        const struct dti_quant_hint *const hint = &known->hints[i];
+        const struct dti_quant_row *const row = row_at(at);
+        const unsigned width = at < plain ? 0 : more_widths[at - plain];
+        at = at + 1 < rows ? at + 1 : 0;
         struct dti_dequant_ambiguity ambiguity = {.axis = 0};
         struct dti_dequant_scheme scheme;
-        if (row->codes != codes->format->id || is_apart(group, row) ||
-            !row_fits(group, row, width, &scheme))
+        if (row->codes != code || is_apart(group, row) || !row_fits(group, row, width, &scheme))
             continue;
         struct dti_dequant_found trial = empty;
         struct dti_dequant_shared shared = blank;

@@ -17,11 +17,11 @@ static enum dti_status load_nested(const struct dti_dequant_tensor *tensor,
     const uint64_t last = (window->first + window->count - 1) / nested->block;
     const size_t count = (size_t)window->count, of_codes = DTI_DEQUANT_WINDOW;
     unsigned char *const own = window->raw + of_codes;
-    enum dti_status status = dti_input_read_at(tensor->scales.input, window->raw, count,
-                                               tensor->scales.offset + window->first, reterr);
+    enum dti_status status =
+        dti_dequant_read_part(&tensor->scales, window->raw, count, window->first, reterr);
     if (status == DTI_OK)
-        status = dti_input_read_at(nested->scales.input, own, (size_t)(last - first + 1) * 4,
-                                   nested->scales.offset + first * 4, reterr);
+        status = dti_dequant_read_part(&nested->scales, own, (size_t)(last - first + 1) * 4,
+                                       first * 4, reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         const uint64_t block = (window->first + i) / nested->block - first;
         const uint32_t code = (uint32_t)dti_little_get(own + block * 4, sizeof code);
@@ -53,9 +53,8 @@ static enum dti_status read_tiles(const struct dti_dequant_tensor *tensor,
                                            : dti_tile_offset(range->row, range->column);
     const uint64_t end = range->rows > 1 ? (last / DTI_TILE_COLUMNS + 1) * DTI_TILE_BYTES
                                          : dti_tile_offset(range->row, last) + 1;
-    const enum dti_status status =
-        dti_input_read_at(tensor->scales.input, bytes, (size_t)(end - begin),
-                          tensor->scales.offset + range->stripe + begin, reterr);
+    const enum dti_status status = dti_dequant_read_part(
+        &tensor->scales, bytes, (size_t)(end - begin), range->stripe + begin, reterr);
     for (uint64_t i = 0; i < range->rows && status == DTI_OK; i++) {
         unsigned char *const to = range->to + i * range->step;
         for (uint64_t j = 0; j < range->columns; j++)
@@ -104,8 +103,7 @@ enum dti_status dti_dequant_raw_scales(const struct dti_dequant_tensor *tensor,
     const size_t size = dti_format_container(dti_dequant_part_tensor(part)->format);
     if (tensor->is->tiled)
         return read_tiled(tensor, buffer, first, count, reterr);
-    return dti_window_copy(view, part->input, buffer, count * size, part->offset + first * size,
-                           reterr);
+    return dti_dequant_copy(part, view, buffer, count * size, first * size, reterr);
 }
 
 /* Loads a part that has the dtype of scales. */
@@ -202,9 +200,8 @@ static enum dti_status load_plain_zeros(const struct dti_dequant_tensor *tensor,
 {
     const struct dti_tensor *const zeros = dti_dequant_part_tensor(&tensor->zeros);
     const size_t size = dti_format_container(zeros->format);
-    const enum dti_status status =
-        dti_input_read_at(tensor->zeros.input, window->raw, (size_t)window->count * size,
-                          tensor->zeros.offset + window->first * size, reterr);
+    const enum dti_status status = dti_dequant_read_part(
+        &tensor->zeros, window->raw, (size_t)window->count * size, window->first * size, reterr);
     for (size_t i = 0; i < window->count && status == DTI_OK; i++) {
         int64_t zero;
         if (!dti_dequant_zero_of(tensor, window->raw, i, &zero))
@@ -247,11 +244,10 @@ static enum dti_status load_packed_zeros(const struct dti_dequant_tensor *tensor
         const uint64_t word = above * columns + run.column;
         const unsigned shift = (unsigned)(stream ? bit % 32 : row % in_word * tensor->is->bits);
         unsigned char *const next = window->raw + 4 * (size_t)DTI_DEQUANT_WINDOW;
-        status = dti_input_read_at(tensor->zeros.input, window->raw, 4 * run.n,
-                                   tensor->zeros.offset + 4 * word, reterr);
+        status = dti_dequant_read_part(&tensor->zeros, window->raw, 4 * run.n, 4 * word, reterr);
         if (status == DTI_OK && shift + tensor->is->bits > 32)
-            status = dti_input_read_at(tensor->zeros.input, next, 4 * run.n,
-                                       tensor->zeros.offset + 4 * (word + columns), reterr);
+            status = dti_dequant_read_part(&tensor->zeros, next, 4 * run.n, 4 * (word + columns),
+                                           reterr);
         for (size_t i = 0; i < run.n && status == DTI_OK; i++) {
             uint64_t bits = dti_little_get(window->raw + 4 * i, 4);
             if (shift + tensor->is->bits > 32)
@@ -279,8 +275,8 @@ static enum dti_status load_zeros_along(const struct dti_dequant_tensor *tensor,
         unsigned char *const fields = window->raw + 4 * (size_t)DTI_DEQUANT_WINDOW;
         uint64_t bytes = dti_divide_up((skip + run.n) * tensor->is->bits, 32) * 4;
         bytes = bytes > row_bytes - word * 4 ? row_bytes - word * 4 : bytes;
-        status = dti_input_read_at(tensor->zeros.input, window->raw, (size_t)bytes,
-                                   tensor->zeros.offset + run.row * row_bytes + word * 4, reterr);
+        status = dti_dequant_read_part(&tensor->zeros, window->raw, (size_t)bytes,
+                                       run.row * row_bytes + word * 4, reterr);
         if (status != DTI_OK)
             return status;
         dti_dequant_packed_zeros(tensor, fields, window->raw, skip, run.n);

@@ -37,8 +37,6 @@ enum {
 struct dti_dequant_part {
     struct dti_container *container; /* NULL: missing */
     size_t tensor;
-    const struct dti_input *input; /* set by dti_dequant_open() */
-    uint64_t offset;
 };
 
 static inline const struct dti_tensor *dti_dequant_part_tensor(const struct dti_dequant_part *part)
@@ -131,6 +129,7 @@ struct dti_dequant_traits {
     bool divisors;   /* scales are divisors */
     uint64_t matrix; /* rows of each transposed matrix; 0: not transposed */
     struct dti_stripes *stripes; /* owned by the view */
+    struct dti_window *ahead;    /* likewise: for small parts of many tensors, by one thread */
     bool codes_swapped; /* codes of several bytes are byte-swapped; GGUF: the two bytes at the start
                          * of each block */
     struct dti_scale_map map;
@@ -192,8 +191,18 @@ void dti_dequant_method_init(struct dti_dequant_method *ret,
 /* Fills the derived members; opens no files. The tensor must not move afterwards. */
 void dti_dequant_prepare(struct dti_dequant_tensor *tensor,
                          const struct dti_dequant_method *method);
-/* Locates the bytes of its parts. Not thread-safe. */
+/* Makes its parts readable from any thread. Not thread-safe. */
 enum dti_status dti_dequant_open(struct dti_dequant_tensor *tensor, struct dti_error *reterr);
+/* Reads bytes offset to offset + size - 1 of a part: directly, or through a window, as
+ * dti_window_look() and dti_window_copy() do. Only of an open tensor from several threads. */
+enum dti_status dti_dequant_read_part(const struct dti_dequant_part *part, void *buffer,
+                                      size_t size, uint64_t offset, struct dti_error *reterr);
+enum dti_status dti_dequant_look(const struct dti_dequant_part *part, struct dti_window *view,
+                                 void *buffer, size_t size, uint64_t offset, const void **ret,
+                                 struct dti_error *reterr);
+enum dti_status dti_dequant_copy(const struct dti_dequant_part *part, struct dti_window *view,
+                                 void *buffer, size_t size, uint64_t offset,
+                                 struct dti_error *reterr);
 
 /* A thread's cached scales, and zero points or biases: the window first to first + count - 1. */
 struct dti_dequant_window {

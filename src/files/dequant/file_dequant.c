@@ -87,18 +87,19 @@ enum dti_status dti_file_dequant_data(struct dti_file_dequant *dequant, size_t t
                                       const struct dti_input **ret_input, uint64_t *ret_offset,
                                       struct dti_error *reterr)
 {
-    const struct dti_dequant_entry *const entry = &dequant->entries[tensor];
-    *ret_source = entry->found ? &entry->found->how.source : NULL;
-    if (entry->found)
-        return dti_dequant_open(&entry->found->how, reterr);
-    return dti_container_data(dequant->container, entry->tensor, ret_input, ret_offset, reterr);
+    struct dti_dequant_found *const found = dequant->entries[tensor].found;
+    *ret_source = found ? &found->how.source : NULL;
+    if (found)
+        return dti_dequant_open(&found->how, reterr);
+    return dti_container_data(dequant->container, dequant->view.stored_at[tensor], ret_input,
+                              ret_offset, reterr);
 }
 
 enum dti_dequant_state dti_dequant_state_of(const struct dti_file_dequant *dequant, size_t tensor)
 {
-    const struct dti_dequant_entry *const entry = &dequant->entries[tensor];
-    return entry->found ? DTI_DEQUANT_PLAIN
-                        : (enum dti_dequant_state)dequant->states[entry->tensor];
+    return dequant->entries[tensor].found
+               ? DTI_DEQUANT_PLAIN
+               : (enum dti_dequant_state)dequant->states[dequant->view.stored_at[tensor]];
 }
 
 bool dti_dequant_fits(const struct dti_file_dequant *dequant, const char *pattern, size_t length)
@@ -229,7 +230,7 @@ static enum dti_status fill_view(struct dti_file_dequant *dequant, struct dti_de
         if (!own && dequant->states[i - 1] == DTI_DEQUANT_PART)
             continue;
         stored_at[--shown] = i - 1;
-        dequant->entries[shown] = (struct dti_dequant_entry){.found = own, .tensor = i - 1};
+        dequant->entries[shown] = (struct dti_dequant_entry){.found = own};
         status = fill_tensor(dequant, i - 1, own, &view->tensors[shown], reterr);
     }
     view->stored_at = stored_at;

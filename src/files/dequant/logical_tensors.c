@@ -45,7 +45,7 @@ static const struct dti_dequant_refusal *broken(const struct dti_container *cont
     if (!container->stored)
         return NULL;
     const struct dti_file_dequant *const dequant = container->own;
-    const size_t at = dequant->entries[tensor - container->tensors].tensor;
+    const size_t at = container->stored_at[tensor - container->tensors];
     const struct dti_dequant_refusal *const refusal = dequant->refused[at];
     const struct dti_onnx_weight *const weight = dti_container_weight(dequant->container, at);
     if (weight && weight->problem) /* a problem of its nodes, which may derive several tensors from
@@ -75,7 +75,7 @@ const char *dti_logical_ambiguity(const struct dti_container *container,
         return NULL;
     const struct dti_file_dequant *const dequant = container->own;
     const struct dti_dequant_refusal *const refusal =
-        dequant->refused[dequant->entries[tensor - container->tensors].tensor];
+        dequant->refused[container->stored_at[tensor - container->tensors]];
     return refusal ? refusal->text : NULL;
 }
 

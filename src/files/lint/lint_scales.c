@@ -125,8 +125,7 @@ static enum dti_status look_at_zeros(struct dti_lint *lint, size_t at,
     for (uint64_t done = 0; done < zeros->elements && status == DTI_OK;) {
         const uint64_t left = zeros->elements - done, most = sizeof scratch->raw / size;
         const size_t n = (size_t)(left < most ? left : most);
-        status = dti_input_read_at(how->zeros.input, scratch->raw, n * size,
-                                   how->zeros.offset + done * size, reterr);
+        status = dti_dequant_read_part(&how->zeros, scratch->raw, n * size, done * size, reterr);
         for (size_t i = 0; i < n && status == DTI_OK; i++) {
             int64_t zero;
             if (!dti_dequant_zero_of(how, scratch->raw, i, &zero))
@@ -182,9 +181,8 @@ static enum dti_status look_at_row_ends(struct dti_lint *lint, size_t at, unsign
     for (uint64_t done = 0; done < how->is->rows && status == DTI_OK;) {
         const uint64_t left = how->is->rows - done;
         const size_t n = (size_t)(left < at_once ? left : at_once);
-        status =
-            dti_input_read_at(how->codes.input, scratch->raw, n * (size_t)stride,
-                              how->codes.offset + (done + 1) * how->is->row_bytes - stride, reterr);
+        status = dti_dequant_read_part(&how->codes, scratch->raw, n * (size_t)stride,
+                                       (done + 1) * how->is->row_bytes - stride, reterr);
         for (size_t i = 0; i < n && status == DTI_OK; i++) {
             const unsigned char *const end = scratch->raw + (i + 1) * stride - 4;
             if (((uint32_t)dti_little_get(end, 4) & mask) != 0)
@@ -209,9 +207,8 @@ static enum dti_status look_at_column_ends(struct dti_lint *lint, size_t at,
     for (uint64_t done = 0; done < how->is->columns && rest > 0 && status == DTI_OK;) {
         const uint64_t left = how->is->columns - done, most = sizeof scratch->raw / 4;
         const size_t n = (size_t)(left < most ? left : most);
-        status = dti_input_read_at(how->codes.input, scratch->raw, 4 * n,
-                                   how->codes.offset + ((words - 1) * how->is->columns + done) * 4,
-                                   reterr);
+        status = dti_dequant_read_part(&how->codes, scratch->raw, 4 * n,
+                                       ((words - 1) * how->is->columns + done) * 4, reterr);
         for (size_t i = 0; i < n && status == DTI_OK; i++) {
             if ((uint32_t)dti_little_get(scratch->raw + 4 * i, 4) >> rest != 0)
                 count_one(&columns, done + i);
@@ -262,8 +259,7 @@ static enum dti_status look_at_zero_ends(struct dti_lint *lint, size_t at,
     for (uint64_t word = 0; word < zeros->elements && status == DTI_OK;) {
         const uint64_t left = zeros->elements - word, most = sizeof scratch->raw / 4;
         const size_t n = (size_t)(left < most ? left : most);
-        status = dti_input_read_at(how->zeros.input, scratch->raw, 4 * n,
-                                   how->zeros.offset + word * 4, reterr);
+        status = dti_dequant_read_part(&how->zeros, scratch->raw, 4 * n, word * 4, reterr);
         for (size_t i = 0; i < n && status == DTI_OK; i++) {
             const uint64_t place = word + i;
             const uint32_t end = (uint32_t)dti_little_get(scratch->raw + 4 * i, 4) >> (32 - tail);
@@ -303,7 +299,7 @@ static enum dti_status look_at_activations(struct dti_lint *lint, size_t at,
 {
     enum { AT_ONCE = 1024 };
     struct dti_file_dequant *const dequant = lint->dequant;
-    const size_t stored = dequant->entries[at].tensor;
+    const size_t stored = dequant->view.stored_at[at];
     const struct dti_tensor *const tensor = &dequant->container->tensors[stored];
     const struct dti_dequant_part part = {.container = dequant->container, .tensor = stored};
     unsigned char raw[8 * AT_ONCE];

@@ -207,9 +207,8 @@ static enum dti_status count_gguf(const struct dti_tensor *tensor, const struct 
     for (size_t done = 0, some; done < n && status == DTI_OK; done += some) {
         const void *raw;
         some = n - done < most ? n - done : most;
-        status =
-            dti_window_look(&member->window, how->codes.input, member->scratch->raw, some * each,
-                            how->codes.offset + (first + done) * each, &raw, reterr);
+        status = dti_dequant_look(&how->codes, &member->window, member->scratch->raw, some * each,
+                                  (first + done) * each, &raw, reterr);
         if (status != DTI_OK)
             return status;
         for (size_t i = 0; i < some; i++) {
@@ -237,8 +236,8 @@ static enum dti_status count_piece(const struct dti_dequant_tensor *how,
     if (is_packed(how) || is_odd(how)) {
         const uint64_t offset = dti_dequant_row(how, row) + column / 8 * how->is->bits;
         const size_t size = (n * how->is->bits + 7) / 8;
-        status = dti_window_look(&member->window, how->codes.input, scratch->raw, size, offset,
-                                 &raw, reterr);
+        status = dti_dequant_look(&how->codes, &member->window, scratch->raw, size, offset, &raw,
+                                  reterr);
         codes = raw;
     } else {
         status =

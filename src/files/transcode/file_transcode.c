@@ -77,16 +77,16 @@ static enum dti_status find_target(const struct dti_file_transcode *transcode,
                                    struct dti_error *reterr)
 {
     const enum dti_transcode_layout layout = transcode->request.layout;
-    const struct dti_transcode_target *const integers = target_of(layout, DTI_TAKES_INTEGERS);
+    const struct dti_transcode_target *const integers = transcode->of_layout[DTI_TAKES_INTEGERS];
     if (found->how.is->rotation > 0 && !(integers && integers->marks))
         return dti_transcode_refuse(found, reterr,
                                     "its codes are those of rotated weights (ConvRot), and %s "
                                     "cannot say so",
                                     names[layout]);
     const bool blocks = found->how.is->block || dti_format_is_float(&found->how.is->affine.code);
-    *ret = target_of(layout, !blocks                    ? DTI_TAKES_INTEGERS
-                             : transcode->request.nvfp4 ? DTI_TAKES_FOR_NVFP4
-                                                        : DTI_TAKES_BLOCKS);
+    *ret = transcode->of_layout[!blocks                    ? DTI_TAKES_INTEGERS
+                                : transcode->request.nvfp4 ? DTI_TAKES_FOR_NVFP4
+                                                           : DTI_TAKES_BLOCKS];
     if (blocks && found->how.is->matrix > 0 && !(*ret && (*ret)->experts))
         return dti_transcode_refuse(found, reterr,
                                     "it is a stack of experts of %s, stored transposed; no program "
@@ -112,33 +112,21 @@ static uint64_t set_blocks(struct dti_tensor *tensor, const struct dti_gguf_type
     return tensor->bytes;
 }
 
-/* The same tensor as one of a found tensor's parts, or a copy; NULL: out of memory. */
-static const struct dti_dequant_part *keep_part(struct dti_pool *pool,
-                                                const struct dti_dequant_found *found,
-                                                const struct dti_dequant_part *part)
-{
-    const struct dti_dequant_part *const own[] = {&found->how.codes, &found->how.scales};
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        if (own[i]->container == part->container && own[i]->tensor == part->tensor)
-            return own[i];
-    }
-    struct dti_dequant_part *const copy = dti_pool_alloc(pool, sizeof *copy);
-    if (copy)
-        *copy = *part;
-    return copy;
-}
-
 /* Keeps where the bytes of a part come from, unless they are numbers; false: out of memory. */
-static bool keep_source(struct dti_pool *pool, const struct dti_dequant_found *found,
-                        const struct dti_transcode_part *part, struct dti_transcode_entry *entry)
+static bool keep_source(struct dti_pool *pool, const struct dti_transcode_part *part,
+                        struct dti_transcode_entry *entry)
 {
-    struct dti_batch_source *const source =
-        part->copied.container || part->numbers ? NULL : dti_pool_alloc(pool, sizeof *source);
+    entry->copied = part->copied.container != NULL; /* that of the view: it has no other parts */
+    entry->made = !entry->copied && !part->numbers;
+    if (entry->copied)
+        entry->from.tensor = (uint32_t)part->copied.tensor;
+    if (!entry->made)
+        return true;
+    struct dti_batch_source *const source = dti_pool_alloc(pool, sizeof *source);
     if (source)
         *source = part->source;
-    entry->copied = part->copied.container ? keep_part(pool, found, &part->copied) : NULL;
-    entry->source = source;
-    return entry->copied || source || part->numbers;
+    entry->from.source = source;
+    return source != NULL;
 }
 
 /* A part's shape: that of the numbers or of a tensor added before, or a copy; NULL: out of
@@ -195,13 +183,13 @@ static enum dti_status add_part(struct dti_file_transcode *transcode, size_t ori
     struct dti_transcode_entry *const entry = &transcode->entries[at];
     const uint64_t *const shape = keep_shape(transcode, found->shown, part);
     const char *const name = keep_name(&transcode->pool, found->shown, stem, part);
-    if (!shape || !name || !keep_source(&transcode->pool, found, part, entry))
+    if (!shape || !name || !keep_source(&transcode->pool, part, entry))
         return dti_no_memory(reterr);
     *tensor = *found->shown;
     tensor->name = name;
     tensor->name_length = stem + strlen(part->suffix);
     tensor->format = dti_format_get(part->numbers ? DTI_FP32 : part->dtype);
-    entry->cast = part->numbers ? part->dtype : DTI_NONE;
+    entry->cast = (unsigned char)(part->numbers ? part->dtype : DTI_NONE);
     tensor->stored_as = tensor->format->name;
     tensor->layout = (struct dti_layout){.swapped = false};
     tensor->rank = part->rank;
@@ -223,11 +211,9 @@ static enum dti_status add_part(struct dti_file_transcode *transcode, size_t ori
     if (part->copied.container && dti_dequant_part_tensor(&part->copied)->bytes != tensor->bytes)
         return dti_fail(reterr, DTI_BUG, "a part has other bytes than it is copied from");
     entry->origin = (uint32_t)origin;
-    entry->mark =
-        part->less > 0 ? dti_pool_text(&transcode->pool, plan->mark, strlen(plan->mark)) : NULL;
-    if (part->less > 0 && !entry->mark)
-        return dti_no_memory(reterr);
-    return DTI_OK;
+    if (part->less > 0)
+        transcode->marks[at] = dti_pool_text(&transcode->pool, plan->mark, strlen(plan->mark));
+    return part->less > 0 && !transcode->marks[at] ? dti_no_memory(reterr) : DTI_OK;
 }
 
 /* Adds the metadata entry for a tensor whose parts leave something open. */
@@ -260,7 +246,7 @@ static void find_input(struct dti_file_transcode *transcode, size_t origin)
     struct dti_transcode_input *const input = &transcode->inputs[origin];
     const enum dti_transcode_layout layout = transcode->request.layout;
     const struct dti_transcode_target *const target =
-        target_of(layout, layout == DTI_TRANSCODE_GGUF ? DTI_TAKES_BLOCKS : DTI_TAKES_FOR_NVFP4);
+        transcode->of_layout[layout == DTI_TRANSCODE_GGUF ? DTI_TAKES_BLOCKS : DTI_TAKES_FOR_NVFP4];
     dti_transcode_find_input(transcode->dequant, found, input);
     if (target && target->no_inputs && input->there) {
         transcode->replaced[input->tensor] = 1;
@@ -315,10 +301,10 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
         .blocks = input.blocks,
         .lossless = input.lossless,
         .worst = input.worst,
-        .first = transcode->view.tensor_count,
-        .count = plan.count + transcode->inputs[origin].there,
+        .first = (uint32_t)transcode->view.tensor_count,
+        .count = (uint16_t)(plan.count + transcode->inputs[origin].there),
+        .target = target,
     };
-    transcode->targets[origin] = target;
     for (size_t i = 0; i < plan.count && status == DTI_OK; i++)
         status = add_part(transcode, origin, &plan, &plan.part[i], reterr);
     if (status == DTI_OK && transcode->inputs[origin].there)
@@ -350,7 +336,7 @@ static enum dti_status add_plain(struct dti_file_transcode *transcode, size_t or
             "%s is %s and not quantized, and %s does not hold all its numbers; it becomes fp32, or "
             "stays as it is",
             dti_tensor_place(transcode->dequant->container,
-                             transcode->dequant->entries[origin].tensor, place),
+                             transcode->dequant->view.stored_at[origin], place),
             tensor->format->name, dti_format_get(to)->name);
     transcode->entries[at].cast = to;
     return DTI_OK;
@@ -362,22 +348,20 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
     const size_t count = numbers->tensor_count,
                  most = count + DTI_TRANSCODE_PARTS * transcode->dequant->found_count;
     struct dti_pool *const pool = &transcode->pool;
-    size_t *const stored_at = dti_pool_array(pool, most + 1, sizeof *stored_at);
     transcode->view = *numbers;
     transcode->view.tensor_count = 0;
     transcode->view.tensors = dti_pool_array(pool, most + 1, sizeof *transcode->view.tensors);
-    transcode->view.stored_at = stored_at;
+    transcode->view.stored_at = NULL;
+    transcode->marks = dti_calloc(most + 1, sizeof *transcode->marks); /* most have none */
     transcode->entries = dti_pool_array(pool, most + 1, sizeof *transcode->entries);
     transcode->verdicts = dti_pool_array(pool, count + 1, sizeof *transcode->verdicts);
     transcode->inputs = dti_calloc(count + 1, sizeof *transcode->inputs);
     const size_t stored = transcode->dequant->container->tensor_count;
     transcode->replaced = dti_pool_alloc(pool, stored + 1);
-    transcode->targets =
-        dti_pool_array(pool, count + 1, sizeof(const struct dti_transcode_target *));
     struct dti_metadata *const metadata = dti_pool_array(
         pool, numbers->metadata_count + transcode->dequant->found_count + 1, sizeof *metadata);
     if (!metadata || !transcode->view.tensors || !transcode->entries || !transcode->verdicts ||
-        !transcode->targets || !stored_at || !transcode->inputs || !transcode->replaced)
+        !transcode->marks || !transcode->inputs || !transcode->replaced)
         return dti_no_memory(reterr);
     enum dti_status status = DTI_OK;
     if (numbers->metadata_count > 0)
@@ -389,17 +373,14 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
             find_input(transcode, i);
     }
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
-        size_t first = transcode->view.tensor_count;
-        const bool replaced = transcode->replaced[transcode->dequant->entries[i].tensor];
-        transcode->verdicts[i] = (struct dti_transcode_verdict){.first = first, .count = !replaced};
-        transcode->targets[i] = NULL;
+        const bool replaced = transcode->replaced[numbers->stored_at[i]];
+        transcode->verdicts[i] = (struct dti_transcode_verdict){
+            .first = (uint32_t)transcode->view.tensor_count, .count = !replaced};
         if (dti_transcode_found(transcode, i)) {
             status = translate(transcode, i, reterr);
         } else if (!replaced) {
             status = add_plain(transcode, i, reterr);
         }
-        for (; first < transcode->view.tensor_count; first++)
-            stored_at[first] = numbers->stored_at[i];
     }
     dti_quant_names_free(&transcode->dequant->names); /* they take much memory */
     dti_free(transcode->inputs);
@@ -433,6 +414,8 @@ enum dti_status dti_file_transcode_new(struct dti_file_transcode **ret,
         return dti_no_memory(reterr);
     transcode->request = *request;
     transcode->dequant = dequant;
+    for (unsigned takes = 0; takes < DTI_TAKES_COUNT && !request->reconcile; takes++)
+        transcode->of_layout[takes] = target_of(request->layout, (enum dti_transcode_takes)takes);
     enum dti_status status = check_input(transcode, reterr);
     if (status == DTI_OK &&
         dequant->container->tensor_count > UINT32_MAX / (DTI_TRANSCODE_PARTS + 2))
@@ -440,6 +423,7 @@ enum dti_status dti_file_transcode_new(struct dti_file_transcode **ret,
     if (status == DTI_OK)
         status = request->reconcile ? dti_transcode_reconcile(transcode, reterr)
                                     : make(transcode, reterr);
+    dti_window_free(&dequant->scales);
     if (status == DTI_OK)
         *ret = transcode;
     else
@@ -452,6 +436,7 @@ void dti_file_transcode_free(struct dti_file_transcode *transcode)
     if (!transcode)
         return;
     dti_free(transcode->inputs);
+    dti_free(transcode->marks);
     dti_pool_free(&transcode->pool);
     dti_free(transcode);
 }
@@ -467,11 +452,11 @@ enum dti_status dti_file_transcode_data(struct dti_file_transcode *transcode, si
                                         struct dti_error *reterr)
 {
     const struct dti_transcode_entry *const entry = &transcode->entries[tensor];
-    *ret_source = entry->source;
-    if (entry->source)
+    *ret_source = entry->made ? entry->from.source : NULL;
+    if (entry->made)
         return dti_dequant_open(&dti_transcode_found(transcode, entry->origin)->how, reterr);
     if (entry->copied)
-        return dti_container_data(entry->copied->container, entry->copied->tensor, ret_input,
+        return dti_container_data(transcode->dequant->container, entry->from.tensor, ret_input,
                                   ret_offset, reterr);
     return dti_file_dequant_data(transcode->dequant, entry->origin, ret_source, ret_input,
                                  ret_offset, reterr);
@@ -479,7 +464,7 @@ enum dti_status dti_file_transcode_data(struct dti_file_transcode *transcode, si
 
 const char *dti_file_transcode_mark(const struct dti_file_transcode *transcode, size_t tensor)
 {
-    return transcode->entries[tensor].mark;
+    return transcode->marks ? transcode->marks[tensor] : NULL;
 }
 
 enum dti_dtype dti_file_transcode_cast(const struct dti_file_transcode *transcode, size_t tensor)

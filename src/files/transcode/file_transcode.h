@@ -50,16 +50,19 @@ struct dti_file_transcode_request {
     size_t type_count;
 };
 
+struct dti_transcode_target;
 /* The result for a tensor of the dequantization's view. */
 struct dti_transcode_verdict {
-    bool changed;              /* it is quantized; otherwise it is copied. Reconciled: it is one of
-                                * those with different scales */
-    const char *dtype;         /* of codes or blocks: "nvfp4" */
+    const struct dti_transcode_target *target; /* private; or NULL */
+    const char *dtype;                         /* of codes or blocks: "nvfp4" */
     uint64_t blocks, lossless; /* blocks have their own scale; lossless: those whose numbers are
                                 * unchanged */
     double worst;              /* for the others: the largest |new - old| / |old| of a number */
-    size_t first, count;       /* its tensors in the view: a range, unless reconciled */
-    uint64_t bytes;            /* of these tensors, as they are written */
+    uint64_t bytes;            /* of its tensors in the view, as they are written */
+    uint32_t first;            /* of these: a range, unless reconciled; UINT32_MAX: none */
+    uint16_t count;
+    bool changed; /* it is quantized; otherwise it is copied. Reconciled: it is one of those with
+                   * different scales */
 };
 
 /* What was reconciled: matrices that loaders make of tensors with several scales, and those with

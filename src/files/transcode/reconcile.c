@@ -56,8 +56,7 @@ static enum dti_status read_rescaled(void *context, void *buffer, size_t size, u
 {
     const struct rescaled_codes *const codes = context;
     unsigned char *const bytes = buffer;
-    const enum dti_status status =
-        dti_input_read_at(codes->part->input, buffer, size, codes->part->offset + offset, reterr);
+    const enum dti_status status = dti_dequant_read_part(codes->part, buffer, size, offset, reterr);
     (void)window;
     (void)scratch;
     for (size_t i = 0; i < size && status == DTI_OK; i++)
@@ -184,11 +183,7 @@ static enum dti_status share(struct dti_file_transcode *transcode,
                                         "%s holds %s, and %s, whose number it would share, %s",
                                         DTI_QUOTED(old->name, old->name_length), old->stored_as,
                                         DTI_QUOTED(new->name, new->name_length), new->stored_as);
-    struct dti_dequant_part *const part = dti_pool_alloc(&transcode->pool, sizeof *part);
-    if (!part)
-        return dti_no_memory(reterr);
-    *part = (struct dti_dequant_part){.container = container, .tensor = from};
-    transcode->entries[to].copied = part;
+    transcode->entries[to].from.tensor = (uint32_t)from;
     return DTI_OK;
 }
 
@@ -204,9 +199,8 @@ static enum dti_status count_codes(struct fused_member *member, uint64_t counts[
     enum dti_status status = raw ? dti_dequant_open(how, reterr) : dti_no_memory(reterr);
     for (uint64_t first = 0; first < all && status == DTI_OK;) {
         const size_t n = all - first < AT_ONCE ? (size_t)(all - first) : AT_ONCE;
-        status =
-            whole ? dti_input_read_at(how->codes.input, raw, n, how->codes.offset + first, reterr)
-                  : dti_dequant_raw_scales(how, &how->scales, NULL, raw, first, n, reterr);
+        status = whole ? dti_dequant_read_part(&how->codes, raw, n, first, reterr)
+                       : dti_dequant_raw_scales(how, &how->scales, NULL, raw, first, n, reterr);
         for (size_t i = 0; i < n && status == DTI_OK; i++)
             counts[raw[i]]++;
         first += n;
@@ -239,7 +233,10 @@ static enum dti_status rescale(struct dti_file_transcode *transcode, struct fuse
     codes->part = member->codes;
     memcpy(codes->to, table.to, sizeof codes->to);
     *source = (struct dti_batch_source){.read = read_rescaled, .context = codes};
-    transcode->entries[member->codes->tensor].source = source;
+    struct dti_transcode_entry *const entry = &transcode->entries[member->codes->tensor];
+    entry->copied = false;
+    entry->made = true;
+    entry->from.source = source;
     verdict->lossless = result.same;
     verdict->worst = result.worst;
     return dti_transcode_require_lossless(transcode->request.lossless, member->found,
@@ -272,7 +269,7 @@ static enum dti_status change(struct dti_file_transcode *transcode, struct fused
             .dtype = member->found->form.is->dtype,
             .blocks = blocks,
             .lossless = blocks,
-            .first = SIZE_MAX,
+            .first = UINT32_MAX,
         };
         if (member->scale.divides != shared.divides)
             return dti_transcode_refuse_for(member->found, reterr, DTI_REMEDY_KEEP_MATRIX,
@@ -348,26 +345,27 @@ static enum dti_status begin(struct dti_file_transcode *transcode, struct dti_er
     const struct dti_container *const numbers = &transcode->dequant->view;
     const size_t count = container->tensor_count, all = numbers->tensor_count + count;
     struct dti_pool *const pool = &transcode->pool;
-    struct dti_dequant_part *const parts = dti_pool_array(pool, count + 1, sizeof *parts);
     transcode->view = *container;
     transcode->view.notes = numbers->notes;
     transcode->view.note_count = numbers->note_count;
     transcode->entries = dti_pool_array(pool, count + 1, sizeof *transcode->entries);
     transcode->wholes = dti_pool_array(pool, count + 1, sizeof *transcode->wholes);
     transcode->verdicts = dti_pool_array(pool, all + 1, sizeof *transcode->verdicts);
-    if (!parts || !transcode->entries || !transcode->wholes || !transcode->verdicts)
+    if (!transcode->entries || !transcode->wholes || !transcode->verdicts)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++) {
-        parts[i] = (struct dti_dequant_part){.container = container, .tensor = i};
         transcode->wholes[i] = SIZE_MAX;
-        transcode->entries[i] = (struct dti_transcode_entry){
-            .origin = (uint32_t)(numbers->tensor_count + i), .copied = &parts[i], .cast = DTI_NONE};
+        transcode->entries[i] =
+            (struct dti_transcode_entry){.origin = (uint32_t)(numbers->tensor_count + i),
+                                         .cast = DTI_NONE,
+                                         .copied = true,
+                                         .from.tensor = (uint32_t)i};
         transcode->verdicts[numbers->tensor_count + i] = (struct dti_transcode_verdict){
-            .first = i, .count = 1, .bytes = container->tensors[i].bytes};
+            .first = (uint32_t)i, .count = 1, .bytes = container->tensors[i].bytes};
     }
     for (size_t i = 0; i < numbers->tensor_count; i++) {
         const struct dti_dequant_found *const found = dti_transcode_found(transcode, i);
-        transcode->verdicts[i] = (struct dti_transcode_verdict){.first = SIZE_MAX};
+        transcode->verdicts[i] = (struct dti_transcode_verdict){.first = UINT32_MAX};
         for (size_t part = 0; found && part < DTI_PART_COUNT; part++) {
             if (dti_form_part(&found->form, part))
                 transcode->wholes[index_of(transcode, dti_form_part(&found->form, part))] = i;
@@ -386,7 +384,7 @@ static void end(struct dti_file_transcode *transcode)
         if (!verdict || !verdict->changed)
             continue;
         transcode->entries[i].origin = (uint32_t)whole;
-        verdict->first = verdict->count == 0 ? i : verdict->first;
+        verdict->first = verdict->count == 0 ? (uint32_t)i : verdict->first;
         verdict->count++;
         verdict->bytes += transcode->view.tensors[i].bytes;
     }

@@ -45,7 +45,12 @@ struct dti_transcoded {
 
 /* What a target accepts: floats and blocks; same, converting mxfp4 to nvfp4; integers with groups.
  */
-enum dti_transcode_takes { DTI_TAKES_BLOCKS, DTI_TAKES_FOR_NVFP4, DTI_TAKES_INTEGERS };
+enum dti_transcode_takes {
+    DTI_TAKES_BLOCKS,
+    DTI_TAKES_FOR_NVFP4,
+    DTI_TAKES_INTEGERS,
+    DTI_TAKES_COUNT
+};
 
 /* A target layout. Rows share functions: plan() and config() get their own row.
  */

@@ -59,8 +59,7 @@ static enum dti_status fill_swapped(const void *context, unsigned char *units, u
                                     size_t count, unsigned char *memory, struct dti_error *reterr)
 {
     const struct dti_dequant_tensor *const how = context;
-    const enum dti_status status =
-        dti_input_read_at(how->codes.input, units, count, how->codes.offset + first, reterr);
+    const enum dti_status status = dti_dequant_read_part(&how->codes, units, count, first, reterr);
     (void)memory;
     for (size_t i = 0; i < count && status == DTI_OK; i++)
         units[i] = (unsigned char)(units[i] << 4 | units[i] >> 4);
@@ -85,7 +84,8 @@ enum dti_status dti_transcode_count_scales(struct dti_dequant_tensor *how, uint6
     for (uint64_t first = 0; first < how->is->scale_count && status == DTI_OK;) {
         const uint64_t left = how->is->scale_count - first;
         const size_t n = left < sizeof scales ? (size_t)left : sizeof scales;
-        status = dti_dequant_raw_scales(how, &how->scales, NULL, scales, first, n, reterr);
+        status =
+            dti_dequant_raw_scales(how, &how->scales, how->is->ahead, scales, first, n, reterr);
         for (size_t i = 0; i < n && status == DTI_OK; i++)
             ret[scales[i]]++;
         first += n;
@@ -112,14 +112,17 @@ static enum dti_status fill_wider(const void *context, unsigned char *units, uin
     return status;
 }
 
-static enum dti_status fill_number(const void *context, unsigned char *units, uint64_t first,
-                                   size_t count, unsigned char *memory, struct dti_error *reterr)
+static enum dti_status read_number(void *context, void *buffer, size_t size, uint64_t offset,
+                                   struct dti_window *window, void *scratch,
+                                   struct dti_error *reterr)
 {
-    (void)first;
-    (void)memory;
+    const unsigned char *const number = context;
+    unsigned char *const bytes = buffer;
+    (void)window;
+    (void)scratch;
     (void)reterr;
-    for (size_t i = 0; i < count; i++)
-        memcpy(units + 4 * i, context, 4);
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = number[(offset + i) % 4];
     return DTI_OK;
 }
 
@@ -159,9 +162,8 @@ bool dti_transcode_set_number(struct dti_pool *pool, float number, struct dti_tr
     if (!bytes)
         return false;
     dti_little_put(bytes, 4, dti_dequant_bits(number));
-    return dti_transcode_set_units(
-        pool, part,
-        &(struct dti_transcode_units){.fill = fill_number, .context = bytes, .bytes = 4});
+    part->source = (struct dti_batch_source){.read = read_number, .context = bytes};
+    return true;
 }
 
 static enum dti_status refuse(const struct dti_dequant_found *found, struct dti_error *reterr,

@@ -35,8 +35,7 @@ static enum dti_status fill_codes(const void *context, unsigned char *units, uin
     enum dti_status status = DTI_OK;
     (void)memory;
     if (n > 0)
-        status = dti_input_read_at(codes->how->codes.input, units, n,
-                                   codes->how->codes.offset + offset, reterr);
+        status = dti_dequant_read_part(&codes->how->codes, units, n, offset, reterr);
     memset(units + n, 0, size - n);
     for (size_t i = 0; i < n && status == DTI_OK && codes->swapped; i++)
         units[i] = (unsigned char)(units[i] << 4 | units[i] >> 4);

@@ -89,8 +89,8 @@ static enum dti_status read_blocks(const struct dti_dequant_tensor *how, uint64_
                                    unsigned char *memory, struct dti_error *reterr)
 {
     const size_t bytes = elements / 2;
-    enum dti_status status = dti_input_read_at(how->codes.input, memory, count * bytes,
-                                               how->codes.offset + first * bytes, reterr);
+    enum dti_status status =
+        dti_dequant_read_part(&how->codes, memory, count * bytes, first * bytes, reterr);
     if (status == DTI_OK)
         status = dti_dequant_raw_scales(how, &how->scales, NULL, memory + CODES, first * scales,
                                         count * scales, reterr);

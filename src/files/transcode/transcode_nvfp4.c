@@ -157,8 +157,8 @@ static enum dti_status count_sets(const struct dti_dequant_tensor *how, struct s
         const size_t n = left < DTI_TRANSCODE_ROOM ? (size_t)left : DTI_TRANSCODE_ROOM;
         status = dti_dequant_raw_scales(how, &how->scales, NULL, survey->scales, first, n, reterr);
         if (status == DTI_OK)
-            status = dti_input_read_at(how->codes.input, survey->codes, n * WHOLE_BYTES,
-                                       how->codes.offset + first * WHOLE_BYTES, reterr);
+            status = dti_dequant_read_part(&how->codes, survey->codes, n * WHOLE_BYTES,
+                                           first * WHOLE_BYTES, reterr);
         for (size_t i = 0; i < 2 * n && status == DTI_OK; i++)
             survey->counts[survey->scales[i / 2]]
                           [set_of(survey->sets, survey->codes + i * BLOCK_BYTES)]++;
@@ -273,8 +273,8 @@ static enum dti_status read(const struct dti_nvfp4_plan *plan, uint64_t first, s
         dti_dequant_raw_scales(how, &how->scales, NULL, scales, first / 2, wholes, reterr);
     if (status != DTI_OK || !codes)
         return status;
-    return dti_input_read_at(how->codes.input, codes, count * BLOCK_BYTES,
-                             how->codes.offset + first * BLOCK_BYTES, reterr);
+    return dti_dequant_read_part(&how->codes, codes, count * BLOCK_BYTES, first * BLOCK_BYTES,
+                                 reterr);
 }
 
 enum dti_status dti_nvfp4_fill_scales(const void *context, unsigned char *units, uint64_t first,

@@ -9,11 +9,14 @@
 
 /* Where the bytes of a tensor of the view come from. */
 struct dti_transcode_entry {
-    uint32_t origin;     /* index in the dequantization's view, or as in file_transcode.h */
-    enum dti_dtype cast; /* the numbers of the origin, to be cast to it; DTI_NONE: no cast */
-    const struct dti_batch_source *source; /* the source, or a tensor to copy as it is */
-    const struct dti_dequant_part *copied;
-    const char *mark; /* it is the mark of a matrix, with this text; or NULL */
+    uint32_t origin;         /* index in the dequantization's view, or as in file_transcode.h */
+    enum dti_dtype cast : 8; /* the numbers of the origin, to be cast to it; DTI_NONE: no cast */
+    bool made : 1;           /* from the source */
+    bool copied : 1;         /* from a tensor of the container, as it is; else from the origin */
+    union {
+        const struct dti_batch_source *source;
+        uint32_t tensor;
+    } from;
 };
 
 struct dti_file_transcode {
@@ -22,13 +25,14 @@ struct dti_file_transcode {
     struct dti_pool pool;
     struct dti_container view; /* never pass it to dti_container_free() */
     struct dti_transcode_entry *entries;
+    const char **marks; /* of its tensors: the text of the mark that it is, or NULL; or NULL */
     struct dti_transcode_verdict *verdicts; /* of the dequantization's tensors */
     struct dti_transcode_input *inputs;     /* same, until the view is made: inputs that become
                                              * their reciprocals */
     unsigned char *replaced;                /* flags for the container's tensors: which of them are
                                              * such inputs */
     size_t inputs_left_out;                 /* the layout has none */
-    const struct dti_transcode_target **targets;
+    const struct dti_transcode_target *of_layout[DTI_TAKES_COUNT]; /* or NULL: none */
     struct dti_reconciled reconciled;
     size_t *wholes; /* reconciled, for the tensors of the view: the quantized tensor of the
                      * dequantization's view that each is a part of; SIZE_MAX: none */
