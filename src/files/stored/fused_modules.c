@@ -6,15 +6,22 @@
 
 #include <string.h>
 
-struct fused_row {
-    unsigned needs;
-    const char *names[DTI_FUSED_MOST]; /* NULL after the last one */
+struct fused_name {
+    unsigned char length; /* 0 after the last one */
+    char text[23];
 };
-
-static const struct fused_row rows[] = {
+static const struct {
+    unsigned needs;
+    struct fused_name names[DTI_FUSED_MOST];
+} rows[] = {
+#define M(name)                                  \
+    {                                            \
+        .length = sizeof(name) - 1, .text = name \
+    }
 #define FUSED_MODULES(matrix, needs_, source, ...) {.needs = (needs_), .names = {__VA_ARGS__}},
 #include "files/stored/fused_modules.def"
 #undef FUSED_MODULES
+#undef M
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -35,10 +42,11 @@ static bool is_weight(const char *name, size_t length, char *ret_last)
 
 /* Whether a weight's name is that of the module's weight; *ret_prefix: the length of its
  * parent's. */
-static bool ends(const char *name, size_t length, char last, const char *module, size_t *ret_prefix)
+static bool ends(const char *name, size_t length, char last, const char *module, size_t own,
+                 size_t *ret_prefix)
 {
-    const size_t own = strlen(module), wanted = own + WEIGHT;
-    if (own == 0 || module[own - 1] != last || length < wanted ||
+    const size_t wanted = own + WEIGHT;
+    if (module[own - 1] != last || length < wanted ||
         memcmp(name + length - wanted, module, own) != 0)
         return false;
     *ret_prefix = length - wanted;
@@ -94,12 +102,26 @@ static struct modules modules_of(const struct dti_fused_own *own, size_t at)
         ret.names[ret.count] = own->names[ret.count];
     if (at == 0)
         return ret;
-    const struct fused_row *const row = &rows[at - 1];
-    for (; ret.count < DTI_FUSED_MOST && row->names[ret.count]; ret.count++)
-        ret.names[ret.count] = row->names[ret.count];
-    ret.needs = row->needs;
+    const struct fused_name *const names = rows[at - 1].names;
+    for (; ret.count < DTI_FUSED_MOST && names[ret.count].length > 0; ret.count++)
+        ret.names[ret.count] = names[ret.count].text;
+    ret.needs = rows[at - 1].needs;
     ret.without = own;
     return ret;
+}
+
+/* The name of module `self` of matrix `at`, and its length: 0 after the last. */
+static const char *name_of(const struct dti_fused_own *own, size_t at, size_t self,
+                           size_t *ret_length)
+{
+    *ret_length = 0;
+    if (at == 0) {
+        *ret_length = own && self < own->count ? strlen(own->names[self]) : 0;
+        return *ret_length > 0 ? own->names[self] : NULL;
+    }
+    if (self < DTI_FUSED_MOST)
+        *ret_length = rows[at - 1].names[self].length;
+    return *ret_length > 0 ? rows[at - 1].names[self].text : NULL;
 }
 
 bool dti_fused_find(const struct dti_fused_own *own, const struct dti_quant_names *names,
@@ -107,12 +129,15 @@ bool dti_fused_find(const struct dti_fused_own *own, const struct dti_quant_name
 {
     char last;
     for (size_t at = 0; is_weight(name, length, &last) && at <= ROWS; at++) {
-        const struct modules modules = modules_of(own, at);
-        for (size_t self = 0; self < modules.count; self++) {
+        const char *module;
+        size_t own_length;
+        for (size_t self = 0; (module = name_of(own, at, self, &own_length)) != NULL; self++) {
             size_t prefix;
+            if (!ends(name, length, last, module, own_length, &prefix))
+                continue;
+            const struct modules modules = modules_of(own, at);
             ret->own = at == 0;
-            if (ends(name, length, last, modules.names[self], &prefix) &&
-                gather(&modules, names, name, prefix, self, ret))
+            if (gather(&modules, names, name, prefix, self, ret))
                 return true;
         }
     }
@@ -123,10 +148,11 @@ bool dti_fused_may_be(const struct dti_fused_own *own, const char *name, size_t 
 {
     char last;
     for (size_t at = 0; is_weight(name, length, &last) && at <= ROWS; at++) {
-        const struct modules modules = modules_of(own, at);
-        size_t prefix;
-        for (size_t i = 0; i < modules.count; i++) {
-            if (ends(name, length, last, modules.names[i], &prefix))
+        const char *module;
+        size_t own_length;
+        for (size_t self = 0; (module = name_of(own, at, self, &own_length)) != NULL; self++) {
+            size_t prefix;
+            if (ends(name, length, last, module, own_length, &prefix))
                 return true;
         }
     }

@@ -73,8 +73,8 @@ enum dti_quant_part {
 static inline size_t dti_parts_before(unsigned parts, enum dti_quant_part part)
 {
     size_t count = 0;
-    for (unsigned i = 0; i < (unsigned)part; i++)
-        count += parts >> i & 1;
+    for (parts &= (1u << part) - 1; parts != 0; parts &= parts - 1)
+        count++;
     return count;
 }
 enum dti_quant_packing { DTI_QUANT_PLAIN, DTI_QUANT_BITS, DTI_QUANT_WORDS };

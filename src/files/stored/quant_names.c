@@ -76,12 +76,6 @@ bool dti_quant_names_find(const struct dti_quant_names *names, const char *name,
     return dti_name_order_find(&names->order, names->buffer, length + more, ret);
 }
 
-bool dti_quant_name_ends(const char *name, size_t length, const char *suffix)
-{
-    const size_t wanted = strlen(suffix);
-    return length > wanted && memcmp(name + length - wanted, suffix, wanted) == 0;
-}
-
 /* Dtypes of codes that keep their tensor's own name. */
 static bool may_be_codes(enum dti_dtype id)
 {

@@ -6,6 +6,8 @@
 #ifndef FILES_STORED_QUANT_NAMES_H
 #define FILES_STORED_QUANT_NAMES_H
 
+#include <string.h>
+
 #include "containers/container.h"
 #include "containers/name_order.h"
 #include "files/stored/quant_layout.h"
@@ -55,7 +57,12 @@ static inline bool dti_may_be_codes(const struct dti_tensor *tensor)
 }
 
 /* Whether the name ends with the suffix and has something before it. */
-bool dti_quant_name_ends(const char *name, size_t length, const char *suffix);
+static inline bool dti_quant_name_ends(const char *name, size_t length, const char *suffix)
+{
+    const size_t wanted = strlen(suffix);
+    return length > wanted && (wanted == 0 || name[length - 1] == suffix[wanted - 1]) &&
+           memcmp(name + length - wanted, suffix, wanted) == 0;
+}
 
 /* Whether the module's class is probably not Linear, by the last component of its name: embeddings
  * and norms. */

@@ -66,25 +66,34 @@ static const float elements[] = {0.5f, 1, 1.5f, 2, 3, 4, 6};
 enum { ELEMENTS = sizeof elements / sizeof *elements, SCALES = 0x7f /* without sign and NaN */ };
 
 /* A number of a block as loaders compute it: each operation is rounded to fp32. The variables see
- * to that where C evaluates floats in double (FLT_EVAL_METHOD), as on s390x. */
-static float number_of(struct dti_nv_tensor tensor, float scale, float element)
+ * to that where C evaluates floats in double (FLT_EVAL_METHOD), as on s390x. First what all numbers
+ * of the block have in common. */
+static float quotient_of(struct dti_nv_tensor tensor, float scale)
 {
     const float product = scale * tensor.factor;
     const float quotient = product / tensor.divisor;
+    return quotient;
+}
+
+static float number_of(float quotient, float element)
+{
     const float number = quotient * element;
     return number;
 }
 
-/* Numbers of a block with this scale, by the element: before and after. */
+/* Numbers of a block with this scale: before and after. */
 struct change {
-    float before, after;
+    float before[ELEMENTS], after[ELEMENTS];
 };
-static struct change change_of(struct dti_nv_tensor old, struct dti_nv_tensor new, unsigned code,
-                               size_t element)
+static void change_of(struct dti_nv_tensor old, struct dti_nv_tensor new, unsigned code,
+                      struct change *ret)
 {
     const float scale = scale_of(code);
-    return (struct change){number_of(old, scale, elements[element]),
-                           number_of(new, scale, elements[element])};
+    const float before = quotient_of(old, scale), after = quotient_of(new, scale);
+    for (size_t i = 0; i < ELEMENTS; i++) {
+        ret->before[i] = number_of(before, elements[i]);
+        ret->after[i] = number_of(after, elements[i]);
+    }
 }
 
 /* Whether no product with a scale and an element leaves the normal numbers: then how it is rounded
@@ -103,9 +112,10 @@ static bool is_other(struct dti_nv_tensor old, struct dti_nv_tensor new)
     if (old.factor == new.factor && old.divisor == new.divisor)
         return false;
     for (unsigned code = first; code < end; code++) {
+        struct change change;
+        change_of(old, new, code, &change);
         for (size_t i = 0; i < ELEMENTS; i++) {
-            const struct change change = change_of(old, new, code, i);
-            if (change.before != change.after)
+            if (change.before[i] != change.after[i])
                 return true;
         }
     }
@@ -115,13 +125,14 @@ static bool is_other(struct dti_nv_tensor old, struct dti_nv_tensor new)
 /* The largest relative error of any number in a block with this scale; 0 for NaN. */
 static double worst_of(struct dti_nv_tensor old, struct dti_nv_tensor new, unsigned code)
 {
+    struct change change;
     double worst = 0;
+    change_of(old, new, code, &change);
     for (size_t i = 0; i < ELEMENTS && code < SCALES; i++) {
-        const struct change change = change_of(old, new, code, i);
-        const double before = (double)change.before;
-        const double error = fabs((double)change.after - before) / before;
-        if (change.before == change.after)
+        const double before = (double)change.before[i];
+        if (change.before[i] == change.after[i])
             continue;
+        const double error = fabs((double)change.after[i] - before) / before;
         if (!isfinite(error)) /* from 0, or from or to infinity */
             worst = worst > 1 ? worst : 1;
         else if (error > worst)

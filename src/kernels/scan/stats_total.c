@@ -11,6 +11,7 @@
 #include "kernels/kernel.h"
 #include "kernels/scan/stats.h"
 #include "kernels/scan/stats_tile.h"
+#include "util/run/once.h"
 
 const enum dti_dtype dti_stats_ranges[DTI_STATS_RANGES] = {DTI_FP16, DTI_BF16, DTI_FP8_E4M3FN,
                                                            DTI_FP8_E5M2};
@@ -92,14 +93,33 @@ void dti_stats_rule_init_plain(struct dti_stats_rule *ret, const struct dti_form
     };
 }
 
+/* The same for all tensors, and they take long: 0.1 ms. */
+static struct dti_once made;
+static struct {
+    double overflow_from, subnormal_below, zero_to;
+} thresholds[DTI_STATS_RANGES];
+
+static void make_thresholds(void)
+{
+    for (unsigned i = 0; i < DTI_STATS_RANGES; i++) {
+        const struct dti_format *const range = dti_format_get(dti_stats_ranges[i]);
+        thresholds[i].overflow_from = dti_fp64_from_bits(least_with(range, TO_OVERFLOW));
+        thresholds[i].subnormal_below = dti_fp64_from_bits(least_with(range, TO_NORMAL));
+        thresholds[i].zero_to = dti_fp64_from_bits(least_with(range, TO_SUBNORMAL) - 1);
+    }
+}
+
 void dti_stats_rule_init(struct dti_stats_rule *ret, const struct dti_format *format, double shift)
 {
     dti_stats_rule_init_plain(ret, format, shift);
+    if (dti_once_begin(&made)) {
+        make_thresholds();
+        dti_once_end(&made, true);
+    }
     for (unsigned i = 0; i < DTI_STATS_RANGES; i++) {
-        const struct dti_format *const range = dti_format_get(dti_stats_ranges[i]);
-        ret->overflow_from[i] = dti_fp64_from_bits(least_with(range, TO_OVERFLOW));
-        ret->subnormal_below[i] = dti_fp64_from_bits(least_with(range, TO_NORMAL));
-        ret->zero_to[i] = dti_fp64_from_bits(least_with(range, TO_SUBNORMAL) - 1);
+        ret->overflow_from[i] = thresholds[i].overflow_from;
+        ret->subnormal_below[i] = thresholds[i].subnormal_below;
+        ret->zero_to[i] = thresholds[i].zero_to;
     }
 }
 
