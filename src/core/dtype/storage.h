@@ -13,10 +13,11 @@
 
 #include "core/dtype/dtype.h"
 
-struct dti_layout {
-    unsigned char packing; /* enum dti_packing; only for formats narrower than 8 bits */
-    bool swapped;          /* containers have the byte order opposite to this machine's */
+struct __attribute__((packed)) dti_layout { /* two bytes: each tensor of a container has one */
+    enum dti_packing packing : 8;           /* only for formats narrower than 8 bits */
+    bool swapped; /* containers have the byte order opposite to this machine's */
 };
+_Static_assert(sizeof(struct dti_layout) == 2, "two bytes");
 
 /* Bytes of one element's container: 1, 2, 4 or 8; not for complex. */
 size_t dti_format_container(const struct dti_format *format);
