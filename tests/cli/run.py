@@ -19,6 +19,7 @@ anything within a line, and a line of three dots matches any number of lines.
 
     run.py build/dtinfo              all cases
     run.py build/dtinfo cast/ nan    the cases whose name contains one of these
+    run.py build/dtinfo --skip bench/
     run.py --update build/dtinfo     write what is printed now into the files; read the diff
 """
 import argparse
@@ -211,6 +212,7 @@ def main():
     parser = argparse.ArgumentParser(description="golden tests of the command line")
     parser.add_argument("program", type=pathlib.Path, help="the dtinfo to test")
     parser.add_argument("filters", nargs="*", help="run the cases whose name contains one of these")
+    parser.add_argument("--skip", action="append", default=[], help="leave out the cases whose name contains this")
     parser.add_argument("--update", action="store_true", help="rewrite the golden files")
     parser.add_argument("--pretend", type=pathlib.Path, help="the folder of the pretend libraries")
     parser.add_argument("--wrapper", default="", help="run dtinfo through this, as in 'valgrind -q'")
@@ -219,10 +221,9 @@ def main():
     if not os.access(options.program, os.X_OK):
         parser.error("%s is no program" % options.program)
 
-    scripts = sorted(script for script in HERE.glob("*/*.sh")
-                     if not options.filters or
-                     any(word in "%s/%s" % (script.parent.name, script.stem)
-                         for word in options.filters))
+    names = {script: "%s/%s" % (script.parent.name, script.stem) for script in sorted(HERE.glob("*/*.sh"))}
+    scripts = [script for script, name in names.items() if (not options.filters or any(word in name for word in options.filters))
+               and not any(word in name for word in options.skip)]
     missing = {script: what for script in scripts if (what := lacks(script, options.pretend, options.program.resolve(),
                                                                       options.wrapper))}
     scripts = [script for script in scripts if script not in missing]
@@ -234,7 +235,7 @@ def main():
         ends = run_all(lambda script: run_case(script, path, options.pretend, seconds), scripts, options.jobs)
         with contextlib.closing(ends):
             for script, got in ends:
-                name = "%s/%s" % (script.parent.name, script.stem)
+                name = names[script]
                 spent.append((got["seconds"], name))
                 if options.update:
                     update(script, got)

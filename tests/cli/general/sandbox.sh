@@ -1,4 +1,5 @@
 # --sandbox: its words, and where it cannot be had
+# native: valgrind preloads a library, and then there is no sandbox
 exec 2>&1
 printf 'abc' > in.bin
 dtinfo inspect in.bin --from uint8 --sandbox never
