@@ -295,13 +295,32 @@ def made_numbers(number, elements):
     return np.select([kind == 5, kind == 6, kind == 7], [signs, coarse, np.where(few > 0, ordinary, np.float32(0))], ordinary)
 
 
+def made_weights(number, elements):
+    """Its weights."""
+    random, state = np.zeros(49 * elements, np.uint32), number + 1000
+    for i in range(random.size):
+        random[i] = state = (state * 1664525 + 1013904223) & 0xffffffff
+    zero = ((random >> 8 & 7) == 0) | (np.arange(random.size) // elements % 11 == 10)
+    return np.where(zero, np.float32(0), (random >> 20).astype(np.float32) * np.float32(2 ** -6))
+
+
+def print_hash(name, blocks):
+    total = 0x811c9dc5
+    for byte in blocks:
+        total = (total ^ byte) * 0x01000193 & 0xffffffff
+    print("    {DTI_GGUF_%s, 0x%08x}," % (name.upper(), total))
+
+
 def print_hashes():
-    """Prints hashes for blocks of numbers from a linear congruential generator."""
+    """Prints hashes for blocks of numbers from a linear congruential generator; then those with weights, in rows of six
+    blocks."""
     for name, (elements, _, _, _) in TYPES.items():
-        total = 0x811c9dc5
-        for byte in by_ggml(name, made_numbers(NUMBERS[name], elements)).tobytes():
-            total = (total ^ byte) * 0x01000193 & 0xffffffff
-        print("    {DTI_GGUF_%s, 0x%08x}," % (name.upper(), total))
+        print_hash(name, by_ggml(name, made_numbers(NUMBERS[name], elements)).tobytes())
+    for name in WEIGHTED:
+        row = 6 * TYPES[name][0]
+        numbers, weights = (make(NUMBERS[name], TYPES[name][0]) for make in (made_numbers, made_weights))
+        print_hash(name, b"".join(by_ggml_weighted(name, numbers[at:at + row].reshape(1, -1), weights[at:at + row]).tobytes()
+                                  for at in range(0, numbers.size, row)))
 
 
 if sys.argv[1:] == ["--hashes"]:
