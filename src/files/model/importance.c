@@ -14,7 +14,7 @@
 #include "util/run/allocate.h"
 
 /* A name, where its sums are, and what divides them. */
-struct entry {
+struct importance_entry {
     const char *name;
     size_t name_length;
     uint64_t values, sums_at;      /* their number, and the offset of the first */
@@ -30,7 +30,7 @@ struct dti_importance {
     struct dti_input input;          /* the old form */
     bool is_open;
     struct dti_pool pool;
-    struct entry *entries;
+    struct importance_entry *entries;
     size_t count;
     struct dti_name_order order;
 };
@@ -102,7 +102,7 @@ static enum dti_status add_sums(struct dti_importance *importance,
     if (counts->elements == 0 || sums->elements == 0 || sums->elements % counts->elements != 0)
         return refuse_entry(importance, sums->name, stem, "has sums and counts that do not fit",
                             reterr);
-    importance->entries[importance->count++] = (struct entry){
+    importance->entries[importance->count++] = (struct importance_entry){
         .name = sums->name,
         .name_length = stem,
         .values = sums->elements,
@@ -124,7 +124,8 @@ static enum dti_status read_gguf(struct dti_importance *importance, struct dti_e
     const struct dti_container *const container = importance->container;
     const size_t count = container->tensor_count;
     struct dti_name_order names;
-    importance->entries = dti_pool_array(&importance->pool, count + 1, sizeof(struct entry));
+    importance->entries =
+        dti_pool_array(&importance->pool, count + 1, sizeof(struct importance_entry));
     if (!importance->entries ||
         !dti_name_order_of(&names, container->tensors, count, DTI_NAMED(struct dti_tensor, name)))
         return dti_no_memory(reterr);
@@ -140,14 +141,15 @@ static enum dti_status read_gguf(struct dti_importance *importance, struct dti_e
 }
 
 /* A place in a file of the old form. */
-struct place {
+struct importance_place {
     struct dti_importance *importance;
     uint64_t at;
 };
 
 static const char no_matrix[] = "is no importance matrix, or its end is missing";
 
-static enum dti_status take(struct place *place, void *ret, uint64_t size, struct dti_error *reterr)
+static enum dti_status take(struct importance_place *place, void *ret, uint64_t size,
+                            struct dti_error *reterr)
 {
     const struct dti_input *const input = &place->importance->input;
     if (size > input->size - place->at)
@@ -157,7 +159,7 @@ static enum dti_status take(struct place *place, void *ret, uint64_t size, struc
 }
 
 /* A signed number of 32 bits that is at least `least`. */
-static enum dti_status take_number(struct place *place, int64_t least, int64_t *ret,
+static enum dti_status take_number(struct importance_place *place, int64_t least, int64_t *ret,
                                    struct dti_error *reterr)
 {
     unsigned char bytes[4];
@@ -169,8 +171,8 @@ static enum dti_status take_number(struct place *place, int64_t least, int64_t *
     return *ret >= least ? DTI_OK : refuse(place->importance, no_matrix, reterr);
 }
 
-static enum dti_status take_text(struct place *place, const char **ret, size_t *ret_length,
-                                 struct dti_error *reterr)
+static enum dti_status take_text(struct importance_place *place, const char **ret,
+                                 size_t *ret_length, struct dti_error *reterr)
 {
     int64_t length = 0;
     enum dti_status status = take_number(place, 0, &length, reterr);
@@ -186,10 +188,10 @@ static enum dti_status take_text(struct place *place, const char **ret, size_t *
     return take(place, text, (uint64_t)length, reterr);
 }
 
-static enum dti_status take_entry(struct place *place, struct dti_error *reterr)
+static enum dti_status take_entry(struct importance_place *place, struct dti_error *reterr)
 {
     struct dti_importance *const importance = place->importance;
-    struct entry entry = {.input = &importance->input};
+    struct importance_entry entry = {.input = &importance->input};
     int64_t calls = 0, values = 0;
     enum dti_status status = take_text(place, &entry.name, &entry.name_length, reterr);
     if (status == DTI_OK)
@@ -210,7 +212,7 @@ static enum dti_status take_entry(struct place *place, struct dti_error *reterr)
 static enum dti_status read_old(struct dti_importance *importance, struct dti_error *reterr)
 {
     enum { LEAST = 4 + 4 + 4 + 4 }; /* bytes of an entry */
-    struct place place = {.importance = importance};
+    struct importance_place place = {.importance = importance};
     const char *text;
     size_t length;
     int64_t count = 0, calls = 0;
@@ -221,7 +223,8 @@ static enum dti_status read_old(struct dti_importance *importance, struct dti_er
         status = refuse(importance, no_matrix, reterr);
     if (status != DTI_OK)
         return status;
-    importance->entries = dti_pool_array(&importance->pool, (size_t)count, sizeof(struct entry));
+    importance->entries =
+        dti_pool_array(&importance->pool, (size_t)count, sizeof(struct importance_entry));
     if (!importance->entries)
         return dti_no_memory(reterr);
     for (int64_t i = 0; i < count && status == DTI_OK; i++)
@@ -260,8 +263,9 @@ enum dti_status dti_importance_open(struct dti_importance **ret, const char *pat
         return dti_no_memory(reterr);
     importance->path = path;
     enum dti_status status = read_entries(importance, reterr);
-    if (status == DTI_OK && !dti_name_order_of(&importance->order, importance->entries,
-                                               importance->count, DTI_NAMED(struct entry, name)))
+    if (status == DTI_OK &&
+        !dti_name_order_of(&importance->order, importance->entries, importance->count,
+                           DTI_NAMED(struct importance_entry, name)))
         status = dti_no_memory(reterr);
     if (status == DTI_OK)
         again = dti_name_order_repeated(&importance->order);
@@ -306,7 +310,7 @@ static enum dti_status read_floats(const struct dti_input *input, uint64_t at, f
 }
 
 /* Divides the sums of a matrix. */
-static void divide(const struct entry *entry, float *sums, size_t n, float count)
+static void divide(const struct importance_entry *entry, float *sums, size_t n, float count)
 {
     for (size_t i = 0; i < n; i++) {
         if (count > 0)
@@ -318,7 +322,8 @@ static void divide(const struct entry *entry, float *sums, size_t n, float count
 
 /* Reads weights, of which there are `size` bytes in memory, and checks them. */
 static enum dti_status read_weights(const struct dti_importance *importance,
-                                    const struct entry *entry, float *to, struct dti_error *reterr)
+                                    const struct importance_entry *entry, float *to,
+                                    struct dti_error *reterr)
 {
     const size_t matrices = (size_t)(entry->counts > 0 ? entry->counts : 1);
     const size_t count = (size_t)entry->values, each = count / matrices;
@@ -349,7 +354,7 @@ enum dti_status dti_importance_read(const struct dti_importance *importance,
     if (of->elements == 0 ||
         !dti_name_order_find(&importance->order, of->name, of->name_length, &at))
         return DTI_OK;
-    const struct entry *const entry = &importance->entries[at];
+    const struct importance_entry *const entry = &importance->entries[at];
     if (entry->values != of->elements / rows)
         return dti_fail(reterr, DTI_BAD_INPUT,
                         "%s has %llu weights for tensor %s, whose matrices have %llu columns "

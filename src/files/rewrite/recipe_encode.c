@@ -166,7 +166,7 @@ static enum dti_status check_weights(struct dti_rewrite *rewrite, struct dti_err
     if (weights->used == 0) {
         const char *const path = dti_importance_path(rewrite->request.encode.importance);
         return dti_fail(reterr, DTI_BAD_INPUT,
-                        "%s has weights for none of %zu tensors, of which the first is %s",
+                        "%s has no entry for any tensor that takes weights: %zu, the first is %s",
                         DTI_QUOTED(path, strlen(path)), weights->missing, name);
     }
     if (weights->missing == 1)

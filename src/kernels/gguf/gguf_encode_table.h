@@ -41,8 +41,9 @@ DTI_LANE void gguf_table_try(float *restrict scale, float *restrict best,
     for (unsigned i = 0; i < 32; i++)
         for (unsigned k = 0; k < GGUF_LANES; k++) {
             const float q = gguf_table_value(inverse[k] * x[i][k]);
-            sum_qx[k] += gguf_mul3(w[i][k], q, x[i][k]);
-            sum_q2[k] += gguf_mul3(w[i][k], q, q);
+            const float weight = w ? w[i][k] : x[i][k] * x[i][k];
+            sum_qx[k] += gguf_mul3(weight, q, x[i][k]);
+            sum_q2[k] += gguf_mul3(weight, q, q);
         }
     for (unsigned k = 0; k < GGUF_LANES; k++) {
         const bool positive = sum_q2[k] > 0;
@@ -55,7 +56,8 @@ DTI_LANE void gguf_table_try(float *restrict scale, float *restrict best,
     }
 }
 
-/* The search of quantize_row_iq4_nl_impl(), 7 steps in each direction. */
+/* The search of quantize_row_iq4_nl_impl(), 7 steps in each direction. w NULL: squares are the
+ * weights. */
 DTI_LANE void gguf_table_search(float *restrict scale, const gguf_lanes *restrict x,
                                 const gguf_lanes *restrict w)
 {
@@ -99,10 +101,9 @@ DTI_LANE void gguf_put_iq4_nl(unsigned char *restrict to, const unsigned char *r
 DTI_LANE void iq4_nl_encode(unsigned char *restrict to, const unsigned char *restrict x,
                             size_t count)
 {
-    gguf_lanes lanes[32], weights[32], scale;
+    gguf_lanes lanes[32], scale;
     gguf_transpose(lanes, x, 32);
-    gguf_squares(weights, (const gguf_lanes *)lanes, 32);
-    gguf_table_search(scale, (const gguf_lanes *)lanes, (const gguf_lanes *)weights);
+    gguf_table_search(scale, (const gguf_lanes *)lanes, NULL);
     gguf_put_iq4_nl(to, x, scale, count);
 }
 
@@ -135,10 +136,9 @@ DTI_LANE void gguf_put_table_block(unsigned char *restrict to, const unsigned ch
 DTI_LANE void iq4_xs_encode(unsigned char *restrict to, const unsigned char *restrict x,
                             size_t count)
 {
-    gguf_lanes lanes[32], weights[32], scale;
+    gguf_lanes lanes[32], scale;
     gguf_transpose(lanes, x, 32);
-    gguf_squares(weights, (const gguf_lanes *)lanes, 32);
-    gguf_table_search(scale, (const gguf_lanes *)lanes, (const gguf_lanes *)weights);
+    gguf_table_search(scale, (const gguf_lanes *)lanes, NULL);
     for (size_t b = 0; b < count; b++)
         gguf_put_table_block(to + 136 * b, x + 1024 * b, scale + 8 * b);
 }

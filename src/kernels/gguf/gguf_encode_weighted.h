@@ -184,85 +184,75 @@ DTI_LANE void gguf_scaled_codes(unsigned char *restrict code, const unsigned cha
         code[i] = (unsigned char)(zero + gguf_level(inverse * gguf_at(x, i), -middle, middle - 1));
 }
 
-/* The codes of a search. */
-DTI_LANE void gguf_least_codes(unsigned char *restrict code, const unsigned char *restrict x,
-                               const struct gguf_affine *restrict found, size_t lane, int most)
-{
-    gguf_affine_final(code, x, 32, found, (unsigned)lane, 0, 0, most);
-}
-
-/* The following are the functions quantize_row_*_impl() of the types. Those of Q4_0 to Q5_1 use the
- * mean square of the row. */
-
 DTI_LANE void gguf_same_means(float *restrict means, float mean)
 {
     for (unsigned k = 0; k < GGUF_LANES; k++)
         means[k] = mean;
 }
 
-DTI_LANE void q4_0_weigh(unsigned char *restrict to, const unsigned char *restrict x, size_t count,
-                         const unsigned char *restrict columns, float mean)
+/* Blocks of 32 codes around `middle`, with a scale; a fifth bit of the codes comes before the
+ * others.
+ */
+DTI_LANE void gguf_weigh_scaled(unsigned char *restrict to, const unsigned char *restrict x,
+                                size_t count, const unsigned char *restrict columns, float mean,
+                                int middle)
 {
     struct gguf_scaled found;
     gguf_lanes means, weights[32];
     unsigned char code[32];
     gguf_same_means(means, mean);
-    gguf_weighted_scale(&found, weights, x, columns, means, 32, 8);
-    for (size_t b = 0; b < count; b++, to += 18) {
-        gguf_scaled_codes(code, x + 128 * b, found.inverse[b], 8);
+    gguf_weighted_scale(&found, weights, x, columns, means, 32, middle);
+    for (size_t b = 0; b < count; b++) {
+        gguf_scaled_codes(code, x + 128 * b, found.inverse[b], middle);
         gguf_put_half(to, found.scale[b]);
-        gguf_put_nibbles(to + 2, code, 16);
+        to += 2;
+        if (middle > 8) {
+            gguf_put_fifth_bits(to, code);
+            to += 4;
+        }
+        gguf_put_nibbles(to, code, 16);
+        to += 16;
     }
 }
 
-DTI_LANE void q4_1_weigh(unsigned char *restrict to, const unsigned char *restrict x, size_t count,
-                         const unsigned char *restrict columns, float mean)
+/* The same for codes from 0 to `most`, with a scale and a minimum. */
+DTI_LANE void gguf_weigh_affine(unsigned char *restrict to, const unsigned char *restrict x,
+                                size_t count, const unsigned char *restrict columns, float mean,
+                                int most)
 {
     struct gguf_affine found;
     gguf_lanes means;
     unsigned char code[32];
     gguf_same_means(means, mean);
-    gguf_weighted_affine(&found, x, columns, means, 32, 15);
-    for (size_t b = 0; b < count; b++, to += 20) {
-        gguf_least_codes(code, x + 128 * b, &found, b, 15);
+    gguf_weighted_affine(&found, x, columns, means, 32, most);
+    for (size_t b = 0; b < count; b++) {
+        gguf_affine_final(code, x + 128 * b, 32, &found, (unsigned)b, 0, 0, most);
         gguf_put_half(to, found.scale[b]);
         gguf_put_half(to + 2, found.least[b]);
-        gguf_put_nibbles(to + 4, code, 16);
+        to += 4;
+        if (most > 15) {
+            gguf_put_fifth_bits(to, code);
+            to += 4;
+        }
+        gguf_put_nibbles(to, code, 16);
+        to += 16;
     }
 }
 
-DTI_LANE void q5_0_weigh(unsigned char *restrict to, const unsigned char *restrict x, size_t count,
-                         const unsigned char *restrict columns, float mean)
-{
-    struct gguf_scaled found;
-    gguf_lanes means, weights[32];
-    unsigned char code[32];
-    gguf_same_means(means, mean);
-    gguf_weighted_scale(&found, weights, x, columns, means, 32, 16);
-    for (size_t b = 0; b < count; b++, to += 22) {
-        gguf_scaled_codes(code, x + 128 * b, found.inverse[b], 16);
-        gguf_put_half(to, found.scale[b]);
-        gguf_put_fifth_bits(to + 2, code);
-        gguf_put_nibbles(to + 6, code, 16);
-    }
-}
+/* The following are the functions quantize_row_*_impl() of the types. Those of Q4_0 to Q5_1 use the
+ * mean square of the row. */
 
-DTI_LANE void q5_1_weigh(unsigned char *restrict to, const unsigned char *restrict x, size_t count,
-                         const unsigned char *restrict columns, float mean)
-{
-    struct gguf_affine found;
-    gguf_lanes means;
-    unsigned char code[32];
-    gguf_same_means(means, mean);
-    gguf_weighted_affine(&found, x, columns, means, 32, 31);
-    for (size_t b = 0; b < count; b++, to += 24) {
-        gguf_least_codes(code, x + 128 * b, &found, b, 31);
-        gguf_put_half(to, found.scale[b]);
-        gguf_put_half(to + 2, found.least[b]);
-        gguf_put_fifth_bits(to + 4, code);
-        gguf_put_nibbles(to + 8, code, 16);
+#define GGUF_WEIGH(word, kind, limit)                                                           \
+    DTI_LANE void word##_weigh(unsigned char *restrict to, const unsigned char *restrict x,     \
+                               size_t count, const unsigned char *restrict columns, float mean) \
+    {                                                                                           \
+        gguf_weigh_##kind(to, x, count, columns, mean, limit);                                  \
     }
-}
+GGUF_WEIGH(q4_0, scaled, 8)
+GGUF_WEIGH(q4_1, affine, 15)
+GGUF_WEIGH(q5_0, scaled, 16)
+GGUF_WEIGH(q5_1, affine, 31)
+#undef GGUF_WEIGH
 
 DTI_LANE void q2_k_weigh(unsigned char *restrict to, const unsigned char *restrict x, size_t count,
                          const unsigned char *restrict columns, float mean)

@@ -46,7 +46,8 @@ typedef void gguf_affine_weights_fn(gguf_lanes *w, const gguf_lanes *x);
 /* What gguf_scale_search() does after gguf_first_largest(), for n of 16 or 32. */
 typedef void gguf_scale_search_fn(struct gguf_scaled *to, const gguf_lanes *x, const gguf_lanes *w,
                                   unsigned n, int most);
-/* What gguf_table_search() does after gguf_first_largest(). middles, steps: 15 of the table. */
+/* What gguf_table_search() does after gguf_first_largest(). w may be NULL. middles, steps: 15 of
+ * the table. */
 typedef void gguf_table_search_fn(float *scale, const gguf_lanes *x, const gguf_lanes *w,
                                   const float *largest, const float *middles, const float *steps);
 /* Blocks of q8_0. False: not a number of blocks for this function, or their numbers are not. */

@@ -321,9 +321,11 @@ static enum dti_status check_dequant_options(const struct quant_args *args,
 {
     const char *const option = dti_quant_given(
         args, "min max scale zero-point tensor-scale fused axis symmetric affine symmetry division "
-              "mx-scale nv-scale per pad nested-absmax convrot imatrix");
+              "mx-scale nv-scale per pad nested-absmax convrot");
     const bool like =
         args->recipe.quant_like_given && args->recipe.rules.like != DTI_QUANT_LIKE_VLLM;
+    if (args->importance)
+        return dti_fail(reterr, DTI_USAGE, "--imatrix is for quantizing; leave it out");
     if (!option && !like)
         return DTI_OK;
     return dti_fail(reterr, DTI_USAGE,

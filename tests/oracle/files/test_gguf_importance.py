@@ -231,7 +231,7 @@ def judge_refusals():
         "counts": ({name: (sums, None)}, "entry '%s' has no counts" % name),
         "three": ({name: (sums, numpy.ones(5, "<f4"))}, "has sums and counts that do not fit"),
         "wide": ({name: (sums.astype("<f8"), counts)}, "is not little-endian fp32"),
-        "other": ({"x.weight": (sums, counts)}, "has weights for none of 1 tensors, of which the first is '%s'" % name),
+        "other": ({"x.weight": (sums, counts)}, "has no entry for any tensor that takes weights: 1, the first is '%s'" % name),
         "none": ({name: (None, counts)}, "no tensor is called X.in_sum2"),
     })
     cases = [("good.gguf", ["q8_0"], "q8_0 ignores the weights of an importance matrix; leave out --imatrix"),

@@ -386,7 +386,8 @@ DTI_INLINE void table_try(struct group_fit to[PARTS], const gguf_lanes *x, const
         for (unsigned p = 0; p < PARTS; p++) {
             const floats number = part_of(x[i], p);
             const vector place = places_of(limits, product(to[p].inverse, number), true);
-            const floats q = look_up(values, place), wq = product(part_of(w[i], p), q);
+            const floats weight = w ? part_of(w[i], p) : product(number, number);
+            const floats q = look_up(values, place), wq = product(weight, q);
             sum_qx[p] = sum_of(sum_qx[p], product(wq, number));
             sum_q2[p] = sum_of(sum_q2[p], product(wq, q));
         }
@@ -401,9 +402,8 @@ DTI_INLINE void table_try(struct group_fit to[PARTS], const gguf_lanes *x, const
     }
 }
 
-void VECTOR_NAME(dti_gguf_table_search)(float *scale, const gguf_lanes *x, const gguf_lanes *w,
-                                        const float *largest, const float *middles,
-                                        const float *steps)
+DTI_INLINE void search_table(float *scale, const gguf_lanes *x, const gguf_lanes *w,
+                             const float *largest, const float *middles, const float *steps)
 {
     const struct place_limits limits = limits_init(middles);
     struct group_fit found[PARTS];
@@ -429,5 +429,15 @@ void VECTOR_NAME(dti_gguf_table_search)(float *scale, const gguf_lanes *x, const
         const where none = COMPARE(magnitude(found[p].largest), floats_of(1e-15F), _CMP_LT_OQ);
         keep_part(scale, p, pick(none, found[p].scale, floats_of(0)));
     }
+}
+
+void VECTOR_NAME(dti_gguf_table_search)(float *scale, const gguf_lanes *x, const gguf_lanes *w,
+                                        const float *largest, const float *middles,
+                                        const float *steps)
+{
+    if (w)
+        search_table(scale, x, w, largest, middles, steps);
+    else
+        search_table(scale, x, NULL, largest, middles, steps);
 }
 #endif
