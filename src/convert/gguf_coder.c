@@ -10,6 +10,7 @@ void dti_gguf_coder_init(struct dti_gguf_coder *ret, const struct dti_gguf_type 
 {
     *ret = (struct dti_gguf_coder){.type = type,
                                    .encode = dti_gguf_find_encoder(type->blocks, level),
+                                   .weigher = dti_gguf_find_weigher(type->blocks, level),
                                    .decode = dti_gguf_find(type->blocks, level),
                                    .range = dti_quant_find_range(false, level)};
 }
@@ -41,17 +42,37 @@ static bool has_specials(const struct dti_range *range)
     return range->nan > 0 || range->inf > 0;
 }
 
-/* A scale or minimum is at most a few times the largest magnitude of its block, so below 2^10 none
- * comes near 65504, and decoding can be saved. */
+/* Row by row: the weights start again. */
+static void encode_weighted(const struct dti_gguf_coder *coder, unsigned char *blocks,
+                            const float *x, size_t count, const struct dti_gguf_weighted *weighted)
+{
+    const struct dti_gguf_weights *const weights = weighted->weights;
+    const uint64_t first_row = weighted->first / weights->row;
+    size_t done = 0;
+    while (done < count) {
+        const uint64_t at = weighted->first + done, row = at / weights->row;
+        const uint64_t column = at % weights->row, left = weights->row - column;
+        const size_t n = left < count - done ? (size_t)left : count - done;
+        const size_t matrix = (size_t)(row / weights->rows * weights->row);
+        coder->weigher->run(blocks + done / coder->type->elements * coder->type->bytes, x + done,
+                            n / coder->type->elements, weights->columns + matrix + column,
+                            coder->weigher->of_row ? weighted->means[row - first_row] : 0);
+        done += n;
+    }
+}
+
+/* Without weights a scale or minimum is at most a few times the largest magnitude of its block, so
+ * below 2^10 none comes near 65504, and decoding can be saved. */
 enum { LARGE = 1 << 10 };
 
 enum dti_gguf_coded dti_gguf_code(const struct dti_gguf_coder *coder, unsigned char *blocks,
-                                  const float *x, size_t count, float *back, bool decoded,
-                                  size_t *ret_at)
+                                  const float *x, size_t count,
+                                  const struct dti_gguf_weighted *weighted, float *back,
+                                  bool decoded, size_t *ret_at)
 {
     const size_t block_count = count / coder->type->elements;
     struct dti_range range = range_of(coder, x, count);
-    const bool large = range.min <= -LARGE || range.max >= LARGE;
+    const bool large = weighted || range.min <= -LARGE || range.max >= LARGE;
     *ret_at = count;
     if (has_specials(&range)) {
         *ret_at = dti_gguf_find_special(x, count);
@@ -59,6 +80,8 @@ enum dti_gguf_coded dti_gguf_code(const struct dti_gguf_coder *coder, unsigned c
     }
     if (coder->nv)
         dti_nvfp4_encode(coder->nv, blocks, x, block_count, (unsigned char *)back);
+    else if (weighted)
+        encode_weighted(coder, blocks, x, count, weighted);
     else
         coder->encode(blocks, x, block_count);
     if (!large && !decoded)

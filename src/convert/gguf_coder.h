@@ -10,7 +10,8 @@
 
 struct dti_gguf_coder {
     const struct dti_gguf_type *type;
-    dti_gguf_encode_fn *encode; /* NULL: blocks can only be decoded, or nvfp4 */
+    dti_gguf_encode_fn *encode;             /* NULL: blocks can only be decoded, or nvfp4 */
+    const struct dti_gguf_weigher *weigher; /* NULL: the type takes no weights */
     dti_gguf_decode_fn *decode;
     const struct dti_nvfp4_encoder *nv; /* nvfp4 that is encoded, of the caller; else NULL */
     const struct dti_quant_kernel *range;
@@ -20,6 +21,18 @@ void dti_gguf_coder_init(struct dti_gguf_coder *ret, const struct dti_gguf_type 
 /* Whether blocks of a type can be made. */
 bool dti_gguf_encodes(const struct dti_gguf_type *type);
 
+/* Weights of an importance matrix for a tensor: for each of its matrices, one per column. */
+struct dti_gguf_weights {
+    const float *columns;
+    uint64_t row, rows; /* elements of a row, rows of a matrix */
+};
+/* Numbers that have weights. */
+struct dti_gguf_weighted {
+    const struct dti_gguf_weights *weights;
+    uint64_t first;     /* the index of the first number in its tensor */
+    const float *means; /* weigher->of_row: of the rows in which they are; else unused */
+};
+
 /* The index of the first NaN or infinity; count: there is none. */
 size_t dti_gguf_find_special(const float *x, size_t count);
 
@@ -28,11 +41,13 @@ enum dti_gguf_coded {
     DTI_GGUF_SPECIAL,     /* a number is NaN or infinite */
     DTI_GGUF_SCALE_LARGE, /* a block needs a scale beyond fp16 */
 };
-/* Encodes `count` numbers, whole blocks. back: memory for as many numbers; with `decoded` it
- * receives the decoded numbers. *ret_at: the element that cannot be coded. */
+/* Encodes `count` numbers, whole blocks. weighted: NULL, or for a coder with a weigher. back:
+ * memory for as many numbers; with `decoded` it receives the decoded numbers. *ret_at: the element
+ * that cannot be coded. */
 enum dti_gguf_coded dti_gguf_code(const struct dti_gguf_coder *coder, unsigned char *blocks,
-                                  const float *x, size_t count, float *back, bool decoded,
-                                  size_t *ret_at);
+                                  const float *x, size_t count,
+                                  const struct dti_gguf_weighted *weighted, float *back,
+                                  bool decoded, size_t *ret_at);
 
 /* The errors of these. place: "tensor 'x'"; first: the index of the first number. */
 enum dti_status dti_gguf_refuse(const struct dti_gguf_type *type, enum dti_gguf_coded coded,

@@ -135,8 +135,8 @@ static void encode(struct gguf_part *part)
         const float *const x = load(part, &error);
         if (!x)
             return;
-        const enum dti_gguf_coded coded = dti_gguf_code(&work->coder, blocks_at(part), x, part->n,
-                                                        part->memory->back, work->report, &at);
+        const enum dti_gguf_coded coded = dti_gguf_code(
+            &work->coder, blocks_at(part), x, part->n, NULL, part->memory->back, work->report, &at);
         if (coded != DTI_GGUF_CODED) {
             const enum dti_status status =
                 dti_gguf_refuse(work->coder.type, coded, "the array", part->first + at, &error);

@@ -145,6 +145,7 @@ static const char *const lines[] = {
     "cast @1 fp16 -q -o @o.gguf --template @2 --threads 1",
     "cast @m fp16 -q -o @o.gguf --max-shard-size 400 --threads 1",
     "cast @1 bf16 -q -o @o.dduf --threads 1",
+    "quant @1 q4_0 -q -o @o.gguf --imatrix @2 --type *=q4_0 --threads 1",
 };
 
 enum { LINES = sizeof lines / sizeof *lines };

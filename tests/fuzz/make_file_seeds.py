@@ -83,6 +83,11 @@ def floats(count):
     return data_of("F32", count)
 
 
+def sums(count):
+    """Of squares."""
+    return struct.pack("<%df" % count, *(i % 5 / 4 for i in range(count)))
+
+
 NESTED = ', "nested_blocksize": 256, "nested_dtype": "float32", "nested_offset": 0.5'
 
 
@@ -181,6 +186,12 @@ def seeds():
         gguf([("a.weight", "Q8_0", (3, 64), bytes(204)), ("b.weight", "F16", (2, 32), bytes(128)),
               ("n", "F32", (7,), floats(7))],
              metadata=[*GGUF_METADATA, ("general.file_type", "uint32", 7)])
+    weighted = safetensors(b"A", [("a.weight", "F32", [2, 32]), ("b.weight", "F16", [2, 2, 32])])
+    yield "imatrix", weighted + gguf([("a.weight.in_sum2", "F32", (1, 32), sums(32)), ("a.weight.counts", "F32", (1, 1), sums(1)),
+                                      ("b.weight.in_sum2", "F32", (2, 32), sums(64)), ("b.weight.counts", "F32", (2, 1), sums(2))])
+    yield "imatrix_old", weighted + raw(b"H", plain(
+        struct.pack("<ii8sii", 2, 8, b"a.weight", 2, 32) + sums(32) + struct.pack("<i8sii", 8, b"b.weight", 0, 64) + sums(64) +
+        struct.pack("<ii4s", 2, 4, b"text")))
     yield "onnx", raw(b"R", onnx.graph())
     yield "onnx_quantized", raw(b"R", plain(onnx.quantized()))
     yield "onnx_external", raw(b"S", bytes(range(64))) + raw(b"R", onnx.model(

@@ -4,6 +4,7 @@
  * two lines on the recipe, one per input dtype, the losses, and the tensors: all if there are few,
  * else those that lost most (with -v all of them). */
 #include <math.h>
+#include <string.h>
 
 #include "cli/quant/quant_words.h"
 #include "cli/rewrite/dequant_report.h"
@@ -41,6 +42,12 @@ static void put_blocks(const struct dti_rewrite_job *job, struct dti_line *line)
     dti_line_put(line, DTI_STYLE_BOLD, type->word);
     dti_line_print(line, DTI_STYLE_PLAIN, "   blocks of %u elements, %u bytes each   layout gguf",
                    type->elements, type->bytes);
+    const struct dti_importance *const importance = job->request.encode.importance;
+    if (importance) {
+        const char *const path = dti_importance_path(importance);
+        dti_line_print(line, DTI_STYLE_PLAIN, "   %zu weighted by %s", job->rewrite->weights.used,
+                       DTI_QUOTED(path, strlen(path)));
+    }
     dti_line_end(line);
 }
 

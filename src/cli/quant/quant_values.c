@@ -359,7 +359,7 @@ static enum dti_status check_operands(const struct quant_args *args, char **oper
     const char *const of_files = dti_quant_given(
         args, "input output dequant as force layout nested-absmax convrot bits quant-only type "
               "keep select allow-unmatched no-copy assume lenient dry-run max-shard-size part "
-              "finish threads max-memory progress axis pad fused");
+              "finish threads max-memory progress axis pad fused imatrix");
     if (count == 0)
         return dti_fail(reterr, DTI_USAGE,
                         "nothing to quantize; give values and a dtype, " EXAMPLE);

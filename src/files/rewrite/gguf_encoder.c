@@ -17,6 +17,7 @@
 enum {
     CHUNK = 8 * DTI_TILE, /* elements */
     BYTES_MAX = 2,        /* per encoded element */
+    ROW_MIN = 32,         /* elements: the smallest block of a type that takes weights */
     LINE = 64,            /* alignment of the memory passed to sources */
 };
 
@@ -27,6 +28,7 @@ struct scratch {
         float back[CHUNK];
     } u;
     unsigned char blocks[CHUNK * BYTES_MAX];
+    float means[CHUNK / ROW_MIN + 1]; /* of the squares of rows */
 };
 enum { SCRATCH = (sizeof(struct scratch) + LINE - 1) / LINE * LINE };
 
@@ -35,9 +37,10 @@ struct encoder_source {
     struct dti_batch_source source;
     struct dti_gguf_encoder *encoder;
     struct dti_gguf_coder coder;
-    struct dti_nvfp4_encoder *nv; /* the coder's, ready once opened; else NULL */
-    const struct dti_plan *plan;  /* from the file's numbers to fp32 */
-    size_t tensor;                /* index in the container */
+    struct dti_nvfp4_encoder *nv;    /* the coder's, ready once opened; else NULL */
+    struct dti_gguf_weights weights; /* columns NULL: none */
+    const struct dti_plan *plan;     /* from the file's numbers to fp32 */
+    size_t tensor;                   /* index in the container */
     /* the source of its numbers, and the destination of their loss (or NULL): see
      * dti_gguf_encoder_open() */
     const struct dti_batch_source *from; /* NULL: read the input */
@@ -132,18 +135,74 @@ static enum dti_status refuse(const struct piece *piece, enum dti_gguf_coded cod
     return dti_gguf_refuse(source->coder.type, coded, place, piece->first + at, reterr);
 }
 
+/* Adds squares in order, each rounded to fp32, as ggml does. */
+static float add_squares(float sum, const float *x, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const float square = x[i] * x[i];
+        sum += square;
+    }
+    return sum;
+}
+
+/* The sum over a row, which is read for that. */
+static enum dti_status sum_row(const struct piece *piece, uint64_t row, float *ret,
+                               struct dti_error *reterr)
+{
+    const uint64_t length = piece->source->weights.row;
+    struct piece part = *piece;
+    enum dti_status status = DTI_OK;
+    *ret = 0;
+    for (uint64_t done = 0; done < length && status == DTI_OK; done += part.count) {
+        part.first = row * length + done;
+        part.count = length - done < CHUNK ? (size_t)(length - done) : CHUNK;
+        status = read_numbers(&part, reterr);
+        if (status == DTI_OK)
+            *ret = add_squares(*ret, part.scratch->x, part.count);
+    }
+    return status;
+}
+
+/* Reads the numbers, and computes the mean squares of the rows in which they are. Of these, the
+ * first and the last may go on outside of the piece. */
+static enum dti_status read_rows(const struct piece *piece, struct dti_error *reterr)
+{
+    const uint64_t length = piece->source->weights.row, end = piece->first + piece->count;
+    const uint64_t first = piece->first / length, last = (end - 1) / length;
+    float *const means = piece->scratch->means;
+    enum dti_status status = DTI_OK;
+    if (piece->first % length != 0 || (first + 1) * length > end)
+        status = sum_row(piece, first, &means[0], reterr);
+    if (status == DTI_OK && last > first && end % length != 0)
+        status = sum_row(piece, last, &means[last - first], reterr);
+    if (status == DTI_OK)
+        status = read_numbers(piece, reterr);
+    for (uint64_t row = first; row <= last && status == DTI_OK; row++) {
+        float *const mean = &means[row - first];
+        if (row * length >= piece->first && (row + 1) * length <= end)
+            *mean =
+                add_squares(0, piece->scratch->x + (row * length - piece->first), (size_t)length);
+        *mean /= (float)length;
+    }
+    return status;
+}
+
 /* Encodes to piece->scratch->blocks, and decodes again. */
 static enum dti_status encode(const struct piece *piece, struct dti_error *reterr)
 {
     const struct encoder_source *const source = piece->source;
     struct scratch *const scratch = piece->scratch;
+    const bool has_weights = source->weights.columns != NULL;
+    const struct dti_gguf_weighted weighted = {&source->weights, piece->first, scratch->means};
     size_t at;
-    const enum dti_status status = read_numbers(piece, reterr);
+    const enum dti_status status = has_weights && source->coder.weigher->of_row
+                                       ? read_rows(piece, reterr)
+                                       : read_numbers(piece, reterr);
     if (status != DTI_OK)
         return status;
     const enum dti_gguf_coded coded =
-        dti_gguf_code(&source->coder, scratch->blocks, scratch->x, piece->count, scratch->u.back,
-                      source->loss != NULL, &at);
+        dti_gguf_code(&source->coder, scratch->blocks, scratch->x, piece->count,
+                      has_weights ? &weighted : NULL, scratch->u.back, source->loss != NULL, &at);
     return coded == DTI_GGUF_CODED ? DTI_OK : refuse(piece, coded, at, reterr);
 }
 
@@ -201,6 +260,27 @@ static enum dti_status read_blocks(void *context, void *buffer, size_t size, uin
     return status;
 }
 
+/* Sets the weights, and counts whether there are any. */
+static enum dti_status add_weights(struct encoder_source *source, size_t at,
+                                   struct dti_error *reterr)
+{
+    struct dti_gguf_encoder *const encoder = source->encoder;
+    struct dti_rewrite *const rewrite = encoder->rewrite;
+    struct dti_rewrite_weights *const counts = &rewrite->weights;
+    const struct dti_importance *const importance = rewrite->request.encode.importance;
+    const struct dti_tensor *const tensor = dti_rewrite_source(rewrite, at);
+    if (!importance || !source->coder.weigher)
+        return DTI_OK;
+    const enum dti_status status =
+        dti_importance_read(importance, tensor, &encoder->pool, &source->weights.columns, reterr);
+    source->weights.row = tensor->shape[tensor->rank - 1];
+    source->weights.rows = tensor->rank > 1 ? tensor->shape[tensor->rank - 2] : 1;
+    if (!source->weights.columns && counts->missing++ == 0)
+        counts->first_missing = at;
+    counts->used += source->weights.columns != NULL;
+    return status;
+}
+
 enum dti_status dti_gguf_encoder_add(struct dti_gguf_encoder *encoder, size_t at,
                                      struct dti_error *reterr)
 {
@@ -223,7 +303,7 @@ enum dti_status dti_gguf_encoder_add(struct dti_gguf_encoder *encoder, size_t at
             return dti_no_memory(reterr);
     }
     encoder->sources[dti_rewrite_place(rewrite, tensor->source)] = source;
-    return source->plan ? DTI_OK : dti_no_memory(reterr);
+    return source->plan ? add_weights(source, at, reterr) : dti_no_memory(reterr);
 }
 
 /* The largest magnitude of a tensor: reads all of it. */

@@ -2,6 +2,7 @@
  *
  * The recipe that encodes tensors as GGUF blocks: chooses the tensors and their types.
  * gguf_encoder.c does the work. */
+#include <stdio.h>
 #include <string.h>
 
 #include "files/dequant/dequant_parts.h"
@@ -153,6 +154,38 @@ static enum dti_status plan(struct dti_rewrite *rewrite, size_t at, struct dti_e
                : dti_rewrite_plan_elements(rewrite, at, dti_format_get(type->dtype), reterr);
 }
 
+/* An importance matrix without any of the tensors is one of another model. */
+static enum dti_status check_weights(struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    enum { TEXT = DTI_QUOTE_SIZE + 160 };
+    const struct dti_rewrite_weights *const weights = &rewrite->weights;
+    char text[TEXT], name[DTI_QUOTE_SIZE];
+    if (weights->missing == 0)
+        return DTI_OK;
+    const struct dti_tensor *const first = dti_rewrite_source(rewrite, weights->first_missing);
+    dti_quote(name, first->name, first->name_length);
+    if (weights->used == 0) {
+        const char *const path = dti_importance_path(rewrite->request.encode.importance);
+        return dti_fail(reterr, DTI_BAD_INPUT,
+                        "%s has no entry for any tensor that takes weights: %zu, the first is %s",
+                        DTI_QUOTED(path, strlen(path)), weights->missing, name);
+    }
+    if (weights->missing == 1)
+        (void)snprintf(text, sizeof text,
+                       "the importance matrix has no entry for tensor %s, which is encoded "
+                       "without weights",
+                       name);
+    else
+        (void)snprintf(text, sizeof text,
+                       "the importance matrix has no entry for %zu tensors, which are encoded "
+                       "without weights; the first is %s",
+                       weights->missing, name);
+    const struct dti_note note = {.code = "no_weights", .text = text};
+    if (rewrite->request.warn)
+        rewrite->request.warn(rewrite->request.warn_context, &note);
+    return DTI_OK;
+}
+
 static enum dti_status data(const struct dti_rewrite *rewrite, size_t tensor,
                             const struct dti_batch_source **ret_source,
                             const struct dti_input **ret_input, uint64_t *ret_offset,
@@ -186,6 +219,7 @@ const struct dti_recipe_ops dti_recipe_encode = {
     .fits = fits,
     .warn = warn,
     .plan = plan,
+    .planned = check_weights,
     .data = data,
     .counts = counts,
     .free = free_encoder,

@@ -10,6 +10,7 @@
 #include "convert/quant_plan.h"
 #include "convert/runner.h"
 #include "files/dequant/file_dequant.h"
+#include "files/model/importance.h"
 #include "files/model/model_view.h"
 #include "files/rewrite/fused_ranges.h"
 #include "files/rewrite/new_files.h"
@@ -82,9 +83,11 @@ struct dti_quantize_rule {
 
 /* Block types have an encoder. */
 struct dti_encode_recipe {
-    const struct dti_gguf_type *type;  /* of tensors that no rule matches */
-    const struct dti_type_rule *rules; /* blocks with an encoder, or numbers */
-    size_t count;                      /* the first match wins */
+    const struct dti_gguf_type *type;        /* of tensors that no rule matches */
+    const struct dti_type_rule *rules;       /* blocks with an encoder, or numbers */
+    size_t count;                            /* the first match wins */
+    const struct dti_importance *importance; /* weights of errors, or NULL. Must outlive the
+                                                rewrite */
 };
 /* Whether a tensor of blocks stays unchanged; keep and only as in a request, or NULL. */
 bool dti_encode_keeps(const struct dti_encode_recipe *recipe, const char *keep, const char *only,
@@ -192,6 +195,12 @@ struct dti_rewrite_tensor {
     struct dti_rewrite_outcome *outcome; /* zeros, shared, if nothing is counted */
 };
 
+/* Tensors that are encoded as types that take weights. */
+struct dti_rewrite_weights {
+    size_t used, missing; /* with weights, and without an entry */
+    size_t first_missing; /* an index into the tensors */
+};
+
 struct dti_rewrite {
     struct dti_rewrite_request request;
     const struct dti_recipe_ops *ops; /* of its recipe */
@@ -220,6 +229,7 @@ struct dti_rewrite {
     size_t *quant_firsts;                /* for each, the index of a tensor that uses it */
     const char *why_cpu; /* why the runner has no device for one of the plans, or NULL */
     struct dti_gguf_encoder *encoder;   /* DTI_RECIPE_ENCODE */
+    struct dti_rewrite_weights weights; /* likewise, with an importance matrix */
     struct dti_quantize_form *forms;    /* quantize: of the rules, then of all other tensors */
     struct dti_fused_ranges *fused;     /* quantize: tensors that share scales, or NULL */
     bool configured;                    /* a config.json of the output describes the quantization */

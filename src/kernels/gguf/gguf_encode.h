@@ -136,6 +136,13 @@ DTI_LANE void gguf_first_largest(gguf_lanes largest, const gguf_lanes *restrict 
     memcpy(largest, first, sizeof first);
 }
 
+DTI_LANE void gguf_squares(gguf_lanes *restrict to, const gguf_lanes *restrict x, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned k = 0; k < GGUF_LANES; k++)
+            to[i][k] = x[i][k] * x[i][k];
+}
+
 /* Packs 2n 4-bit codes: the n low nibbles first, then the n high ones. */
 DTI_LANE void gguf_put_nibbles(unsigned char *restrict to, const unsigned char *restrict code,
                                unsigned n)

@@ -96,14 +96,15 @@ DTI_LANE void gguf_affine_try(struct gguf_affine *restrict to, const gguf_lanes 
     }
 }
 
-/* make_qkx2_quants(). A group of equal numbers has no scale. */
+/* make_qkx2_quants(), and make_qkx3_quants() with weights. A group of equal numbers has no scale.
+ */
 DTI_LANE void gguf_affine_search(struct gguf_affine *restrict to, const gguf_lanes *restrict x,
-                                 const gguf_lanes *restrict w, unsigned n, int most, float from,
-                                 unsigned steps, bool absolute)
+                                 const gguf_lanes *restrict w, unsigned n, int most,
+                                 struct gguf_tries tries, bool absolute)
 {
     gguf_lanes code[32], first;
 #ifdef GGUF_SEARCHES
-    if (DTI_LANES_NAME(dti_gguf_affine_search)(to, x, w, n, most, from, steps, absolute))
+    if (DTI_LANES_NAME(dti_gguf_affine_search)(to, x, w, n, most, tries, absolute))
         return;
 #endif
     gguf_affine_sums(to, x, w, n);
@@ -114,9 +115,10 @@ DTI_LANE void gguf_affine_search(struct gguf_affine *restrict to, const gguf_lan
     }
     gguf_affine_codes(code, x, n, to->inverse, to->base, most);
     gguf_affine_error(to->error, x, w, (const gguf_lanes *)code, n, to->scale, to->least, absolute);
-    for (unsigned step = 0; step <= steps; step++)
+    for (unsigned i = 0; i <= tries.last; i++)
         gguf_affine_try(to, x, w, n, most,
-                        gguf_add(from, gguf_mul(0.1F, (float)step)) + (float)most, absolute);
+                        gguf_add(tries.from, gguf_mul(tries.step, (float)i)) + (float)most,
+                        absolute);
     for (unsigned k = 0; k < GGUF_LANES; k++) {
         const bool flat = to->most[k] == first[k];
         to->scale[k] = flat ? 0 : to->scale[k];
@@ -161,11 +163,39 @@ DTI_LANE void gguf_put_six_bits(unsigned char *b, const unsigned char *scale,
     }
 }
 
+/* A scale and a minimum of these. */
+DTI_LANE void gguf_get_six_bits(const unsigned char *b, unsigned g, float *ret_scale,
+                                float *ret_minimum)
+{
+    const unsigned low = g < 4 ? b[g] & 63U : (b[g + 4] & 15U) | (unsigned)b[g - 4] >> 6 << 4;
+    const unsigned high = g < 4 ? b[g + 4] & 63U : b[g + 4] >> 4 | (unsigned)b[g] >> 6 << 4;
+    *ret_scale = (float)low;
+    *ret_minimum = (float)high;
+}
+
 /* The low 8 bits of the nearest integer, at most 63. */
 DTI_LANE unsigned char gguf_six_bits_of(float x)
 {
     const unsigned char low = (unsigned char)gguf_nearest(x);
     return low < 63 ? low : 63;
+}
+
+/* Packs the scales and minima of a block with 8 lanes as groups, and computes its codes. The first
+ * four bytes of the block are there. */
+DTI_LANE void gguf_put_affine_codes(unsigned char *restrict to, unsigned char *restrict code,
+                                    const unsigned char *restrict x,
+                                    const struct gguf_affine *restrict found, unsigned lane,
+                                    const unsigned char *scales, const unsigned char *minima,
+                                    int most)
+{
+    const float d = gguf_half(to), least = gguf_half(to + 2);
+    float scale, minimum;
+    gguf_put_six_bits(to + 4, scales, minima);
+    for (unsigned g = 0; g < 8; g++) {
+        gguf_get_six_bits(to + 4, g, &scale, &minimum);
+        gguf_affine_final(code + (size_t)32 * g, x + (size_t)128 * g, 32, found, lane + g,
+                          d * scale, least * minimum, most);
+    }
 }
 
 /* Writes the first 16 bytes of a block with 8 lanes as groups, and its codes. */
@@ -184,11 +214,7 @@ DTI_LANE void gguf_put_affine(unsigned char *restrict to, unsigned char *restric
     }
     gguf_put_half(to, largest / 63);
     gguf_put_half(to + 2, deepest / 63);
-    gguf_put_six_bits(to + 4, scale, minimum);
-    const float d = gguf_half(to), least = gguf_half(to + 2);
-    for (unsigned g = 0; g < 8; g++)
-        gguf_affine_final(code + (size_t)32 * g, x + (size_t)128 * g, 32, found, lane + g,
-                          d * (float)scale[g], least * (float)minimum[g], most);
+    gguf_put_affine_codes(to, code, x, found, lane, scale, minimum, most);
 }
 
 /* Weights: the magnitude of a number plus the root mean square of its group. */
@@ -209,6 +235,12 @@ DTI_LANE void gguf_affine_weights(gguf_lanes *restrict w, const gguf_lanes *rest
 #endif
 }
 
+DTI_LANE void gguf_put_q4_k(unsigned char *restrict to, const unsigned char *restrict code)
+{
+    for (size_t k = 0; k < 4; k++)
+        gguf_put_nibbles(to + 16 + 32 * k, code + 64 * k, 32);
+}
+
 /* quantize_row_q4_K_ref() */
 DTI_LANE void q4_k_encode(unsigned char *restrict to, const unsigned char *restrict x, size_t count)
 {
@@ -216,14 +248,24 @@ DTI_LANE void q4_k_encode(unsigned char *restrict to, const unsigned char *restr
     gguf_lanes lanes[32], weights[32];
     gguf_transpose(lanes, x, 32);
     gguf_affine_weights(weights, (const gguf_lanes *)lanes);
-    gguf_affine_search(&found, (const gguf_lanes *)lanes, (const gguf_lanes *)weights, 32, 15, -1,
-                       20, false);
+    gguf_affine_search(&found, (const gguf_lanes *)lanes, (const gguf_lanes *)weights, 32, 15,
+                       (struct gguf_tries){-1, 0.1F, 20}, false);
     for (unsigned b = 0; b < count; b++, to += 144) {
         unsigned char code[256];
         gguf_put_affine(to, code, x + (size_t)1024 * b, &found, 8 * b, 15);
-        for (size_t k = 0; k < 4; k++)
-            gguf_put_nibbles(to + 16 + 32 * k, code + 64 * k, 32);
+        gguf_put_q4_k(to, code);
     }
+}
+
+DTI_LANE void gguf_put_q5_k(unsigned char *restrict to, const unsigned char *restrict code)
+{
+    unsigned char high[32] = {0};
+    for (unsigned g = 0; g < 8; g++)
+        for (unsigned i = 0; i < 32; i++)
+            high[i] = (unsigned char)(high[i] | code[32 * g + i] >> 4 << g);
+    memcpy(to + 16, high, sizeof high);
+    for (size_t k = 0; k < 4; k++)
+        gguf_put_nibbles(to + 48 + 32 * k, code + 64 * k, 32);
 }
 
 /* quantize_row_q5_K_ref() */
@@ -234,17 +276,25 @@ DTI_LANE void q5_k_encode(unsigned char *restrict to, const unsigned char *restr
     gguf_transpose(lanes, x, 32);
     gguf_affine_weights(weights, (const gguf_lanes *)lanes);
     gguf_affine_search(&found, (const gguf_lanes *)lanes, (const gguf_lanes *)weights, 32, 31,
-                       -0.5F, 15, false);
+                       (struct gguf_tries){-0.5F, 0.1F, 15}, false);
     for (unsigned b = 0; b < count; b++, to += 176) {
-        unsigned char code[256], high[32] = {0};
+        unsigned char code[256];
         gguf_put_affine(to, code, x + (size_t)1024 * b, &found, 8 * b, 31);
-        for (unsigned g = 0; g < 8; g++)
-            for (unsigned i = 0; i < 32; i++)
-                high[i] = (unsigned char)(high[i] | code[32 * g + i] >> 4 << g);
-        memcpy(to + 16, high, sizeof high);
-        for (size_t k = 0; k < 4; k++)
-            gguf_put_nibbles(to + 48 + 32 * k, code + 64 * k, 32);
+        gguf_put_q5_k(to, code);
     }
+}
+
+/* The codes of a block whose scales and minima are there. */
+DTI_LANE void gguf_put_q2_k_codes(unsigned char *restrict to, const unsigned char *restrict x,
+                                  const struct gguf_affine *restrict found, unsigned lane)
+{
+    unsigned char code[256];
+    const float d = gguf_half(to + 80), least = gguf_half(to + 82);
+    for (unsigned g = 0; g < 16; g++)
+        gguf_affine_final(code + (size_t)16 * g, x + (size_t)64 * g, 16, found, lane + g,
+                          d * (float)(to[g] & 15), least * (float)(to[g] >> 4), 3);
+    gguf_put_pairs(to + 16, code, 32, 0);
+    gguf_put_pairs(to + 48, code + 128, 32, 0);
 }
 
 /* A block of quantize_row_q2_K_ref(), with what was found for its groups from `lane` on: 4-bit
@@ -252,7 +302,6 @@ DTI_LANE void q5_k_encode(unsigned char *restrict to, const unsigned char *restr
 DTI_LANE void gguf_put_q2_k(unsigned char *restrict to, const unsigned char *restrict x,
                             const struct gguf_affine *restrict found, unsigned lane)
 {
-    unsigned char code[256];
     const float largest = gguf_largest_of(found->scale + lane, 16, 1);
     const float deepest = gguf_largest_of(found->least + lane, 16, -1);
     const float per_scale = largest > 0 ? 15 / largest : 0;
@@ -265,12 +314,7 @@ DTI_LANE void gguf_put_q2_k(unsigned char *restrict to, const unsigned char *res
     }
     gguf_put_half(to + 80, largest / 15);
     gguf_put_half(to + 82, deepest / 15);
-    const float d = gguf_half(to + 80), least = gguf_half(to + 82);
-    for (unsigned g = 0; g < 16; g++)
-        gguf_affine_final(code + (size_t)16 * g, x + (size_t)64 * g, 16, found, lane + g,
-                          d * (float)(to[g] & 15), least * (float)(to[g] >> 4), 3);
-    gguf_put_pairs(to + 16, code, 32, 0);
-    gguf_put_pairs(to + 48, code + 128, 32, 0);
+    gguf_put_q2_k_codes(to, x, found, lane);
 }
 
 /* Numbers are weighted by magnitude. */
@@ -282,8 +326,8 @@ DTI_LANE void q2_k_encode(unsigned char *restrict to, const unsigned char *restr
     for (unsigned i = 0; i < 16; i++)
         for (unsigned k = 0; k < GGUF_LANES; k++)
             weights[i][k] = fabsf(lanes[i][k]);
-    gguf_affine_search(&found, (const gguf_lanes *)lanes, (const gguf_lanes *)weights, 16, 3, -0.5F,
-                       15, true);
+    gguf_affine_search(&found, (const gguf_lanes *)lanes, (const gguf_lanes *)weights, 16, 3,
+                       (struct gguf_tries){-0.5F, 0.1F, 15}, true);
     for (unsigned b = 0; b < count; b++)
         gguf_put_q2_k(to + (size_t)84 * b, x + (size_t)1024 * b, &found, 16 * b);
 }

@@ -10,22 +10,22 @@
 /* Groups whose largest magnitude is below this have no scale. */
 #define GGUF_LEAST_MAGNITUDE 1e-15F
 
-/* Computes codes from numbers times `inverse` and the scale that fits them best by least
- * squares, weighted by squares; kept if it is the first or better than the previous ones. */
+/* Computes codes from -most to most - 1, for numbers times `inverse`, and the scale that fits them
+ * best by least squares; kept if it is the first or better than the previous ones. */
 DTI_LANE void gguf_scale_try(struct gguf_scaled *restrict to, const gguf_lanes *restrict x,
-                             float steps, bool is_first)
+                             const gguf_lanes *restrict w, unsigned n, int most, float steps,
+                             bool is_first, unsigned lanes)
 {
     gguf_lanes inverse, sum_lx = {0}, sum_l2 = {0};
-    for (unsigned k = 0; k < GGUF_LANES; k++)
+    for (unsigned k = 0; k < lanes; k++)
         inverse[k] = steps / to->largest[k];
-    for (unsigned i = 0; i < 16; i++)
-        for (unsigned k = 0; k < GGUF_LANES; k++) {
-            const float l = (float)gguf_level(inverse[k] * x[i][k], -32, 31);
-            const float w = x[i][k] * x[i][k];
-            sum_lx[k] += gguf_mul3(w, x[i][k], l);
-            sum_l2[k] += gguf_mul3(w, l, l);
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned k = 0; k < lanes; k++) {
+            const float l = (float)gguf_level(inverse[k] * x[i][k], -most, most - 1);
+            sum_lx[k] += gguf_mul3(w[i][k], x[i][k], l);
+            sum_l2[k] += gguf_mul3(w[i][k], l, l);
         }
-    for (unsigned k = 0; k < GGUF_LANES; k++) {
+    for (unsigned k = 0; k < lanes; k++) {
         const bool better =
             is_first ||
             ((sum_l2[k] > 0) & (gguf_mul(sum_lx[k], sum_lx[k]) > gguf_mul(to->best[k], sum_l2[k])));
@@ -36,22 +36,31 @@ DTI_LANE void gguf_scale_try(struct gguf_scaled *restrict to, const gguf_lanes *
     }
 }
 
-/* make_qx_quants() with squares as weights */
-DTI_LANE void gguf_scale_search(struct gguf_scaled *restrict to, const gguf_lanes *restrict x)
+/* What gguf_scale_search() does after gguf_first_largest(), in the first lanes. */
+DTI_LANE void gguf_scale_tries(struct gguf_scaled *restrict to, const gguf_lanes *restrict x,
+                               const gguf_lanes *restrict w, unsigned n, int most, unsigned lanes)
 {
-    gguf_first_largest(to->largest, x, 16);
-#ifdef GGUF_SEARCHES
-    DTI_LANES_NAME(dti_gguf_scale_search)(to, x);
-#else
-    gguf_scale_try(to, x, -32, true);
+    gguf_scale_try(to, x, w, n, most, (float)-most, true, lanes);
     for (int step = -9; step <= 9; step++)
         if (step != 0)
-            gguf_scale_try(to, x, -gguf_add(32, gguf_mul(0.1F, (float)step)), false);
-    for (unsigned k = 0; k < GGUF_LANES; k++) {
+            gguf_scale_try(to, x, w, n, most, -gguf_add((float)most, gguf_mul(0.1F, (float)step)),
+                           false, lanes);
+    for (unsigned k = 0; k < lanes; k++) {
         const bool none = fabsf(to->largest[k]) < GGUF_LEAST_MAGNITUDE;
         to->scale[k] = none ? 0 : to->scale[k];
         to->inverse[k] = none ? 0 : to->inverse[k];
     }
+}
+
+/* make_qx_quants() with weights */
+DTI_LANE void gguf_scale_search(struct gguf_scaled *restrict to, const gguf_lanes *restrict x,
+                                const gguf_lanes *restrict w, unsigned n, int most)
+{
+    gguf_first_largest(to->largest, x, n);
+#ifdef GGUF_SEARCHES
+    DTI_LANES_NAME(dti_gguf_scale_search)(to, x, w, n, most);
+#else
+    gguf_scale_tries(to, x, w, n, most, GGUF_LANES);
 #endif
 }
 
@@ -102,9 +111,10 @@ DTI_LANE void gguf_put_q6_k(unsigned char *restrict to, const unsigned char *res
 DTI_LANE void q6_k_encode(unsigned char *restrict to, const unsigned char *restrict x, size_t count)
 {
     struct gguf_scaled found;
-    gguf_lanes lanes[16];
+    gguf_lanes lanes[16], weights[16];
     gguf_transpose(lanes, x, 16);
-    gguf_scale_search(&found, (const gguf_lanes *)lanes);
+    gguf_squares(weights, (const gguf_lanes *)lanes, 16);
+    gguf_scale_search(&found, (const gguf_lanes *)lanes, (const gguf_lanes *)weights, 16, 32);
     for (size_t b = 0; b < count; b++)
         gguf_put_q6_k(to + 210 * b, x + 1024 * b, found.scale + 16 * b, found.inverse + 16 * b);
 }
@@ -163,24 +173,16 @@ DTI_LANE void gguf_codes_search(float *restrict scale, gguf_lanes *restrict code
     }
 }
 
-/* A block of quantize_row_q3_K_ref(), with what was found for its groups: codes from lane `lane`
- * on. A group with a stored scale of 0 keeps the codes of its search. */
-DTI_LANE void gguf_put_q3_k(unsigned char *restrict to, const unsigned char *restrict x,
-                            const float *restrict scales, const gguf_lanes *restrict found,
-                            size_t lane)
+/* Writes the scales of a block, as stored, and its codes: found has codes from lane `lane` on,
+ * which groups with a stored scale of 0 keep. The scale of the block is there. */
+DTI_LANE void gguf_put_q3_k_codes(unsigned char *restrict to, const unsigned char *restrict x,
+                                  const unsigned char *restrict stored,
+                                  const gguf_lanes *restrict found, size_t lane)
 {
-    unsigned char code[256], stored[16], high[32] = {0};
-    float largest = 0;
-    for (unsigned g = 0; g < 16; g++)
-        largest = fabsf(scales[g]) > fabsf(largest) ? scales[g] : largest;
-    const float inverse = largest != 0 ? -32 / largest : 0;
-    gguf_put_half(to + 108, largest != 0 ? 1 / inverse : 0);
+    unsigned char code[256], high[32] = {0};
     const float d = gguf_half(to + 108);
     for (unsigned g = 0; g < 16; g++) {
-        const int32_t level = (signed char)gguf_nearest(inverse * scales[g]);
-        const int32_t clamped = level < -32 ? -32 : level > 31 ? 31 : level;
-        const float scale = d * (float)(largest != 0 ? clamped : -32);
-        stored[g] = largest != 0 ? (unsigned char)(clamped + 32) : 0;
+        const float scale = d * (float)(stored[g] - 32);
         for (unsigned i = 0; i < 16; i++) {
             const int32_t again = gguf_level(gguf_at(x, 16 * g + i) / scale, -4, 3) + 4;
             code[16 * g + i] = (unsigned char)(scale != 0 ? again : (int32_t)found[i][lane + g]);
@@ -195,6 +197,25 @@ DTI_LANE void gguf_put_q3_k(unsigned char *restrict to, const unsigned char *res
     memcpy(to, high, sizeof high);
     gguf_put_pairs(to + 32, code, 32, 0);
     gguf_put_pairs(to + 64, code + 128, 32, 0);
+}
+
+/* A block of quantize_row_q3_K_ref(), with what was found for its groups. */
+DTI_LANE void gguf_put_q3_k(unsigned char *restrict to, const unsigned char *restrict x,
+                            const float *restrict scales, const gguf_lanes *restrict found,
+                            size_t lane)
+{
+    unsigned char stored[16];
+    float largest = 0;
+    for (unsigned g = 0; g < 16; g++)
+        largest = fabsf(scales[g]) > fabsf(largest) ? scales[g] : largest;
+    const float inverse = largest != 0 ? -32 / largest : 0;
+    gguf_put_half(to + 108, largest != 0 ? 1 / inverse : 0);
+    for (unsigned g = 0; g < 16; g++) {
+        const int32_t level = (signed char)gguf_nearest(inverse * scales[g]);
+        const int32_t clamped = level < -32 ? -32 : level > 31 ? 31 : level;
+        stored[g] = largest != 0 ? (unsigned char)(clamped + 32) : 0;
+    }
+    gguf_put_q3_k_codes(to, x, stored, found, lane);
 }
 
 DTI_LANE void q3_k_encode(unsigned char *restrict to, const unsigned char *restrict x, size_t count)

@@ -34,16 +34,16 @@ DTI_LANE unsigned char gguf_table_code(float x)
 
 /* Like gguf_scale_try(), with the values of the table. */
 DTI_LANE void gguf_table_try(float *restrict scale, float *restrict best,
-                             const gguf_lanes *restrict x, const float *restrict inverse,
-                             bool is_first)
+                             const gguf_lanes *restrict x, const gguf_lanes *restrict w,
+                             const float *restrict inverse, bool is_first)
 {
     gguf_lanes sum_qx = {0}, sum_q2 = {0};
     for (unsigned i = 0; i < 32; i++)
         for (unsigned k = 0; k < GGUF_LANES; k++) {
             const float q = gguf_table_value(inverse[k] * x[i][k]);
-            const float w = x[i][k] * x[i][k];
-            sum_qx[k] += gguf_mul3(w, q, x[i][k]);
-            sum_q2[k] += gguf_mul3(w, q, q);
+            const float weight = w ? w[i][k] : x[i][k] * x[i][k];
+            sum_qx[k] += gguf_mul3(weight, q, x[i][k]);
+            sum_q2[k] += gguf_mul3(weight, q, q);
         }
     for (unsigned k = 0; k < GGUF_LANES; k++) {
         const bool positive = sum_q2[k] > 0;
@@ -56,37 +56,37 @@ DTI_LANE void gguf_table_try(float *restrict scale, float *restrict best,
     }
 }
 
-/* The search of quantize_row_iq4_nl_impl(), 7 steps in each direction. */
-DTI_LANE void gguf_table_search(float *restrict scale, const gguf_lanes *restrict x)
+/* The search of quantize_row_iq4_nl_impl(), 7 steps in each direction. w NULL: squares are the
+ * weights. */
+DTI_LANE void gguf_table_search(float *restrict scale, const gguf_lanes *restrict x,
+                                const gguf_lanes *restrict w)
 {
     gguf_lanes largest;
     gguf_first_largest(largest, x, 32);
 #ifdef GGUF_SEARCHES
-    DTI_LANES_NAME(dti_gguf_table_search)(scale, x, largest, gguf_table_middles, gguf_table_steps);
+    DTI_LANES_NAME(dti_gguf_table_search)
+    (scale, x, w, largest, gguf_table_middles, gguf_table_steps);
 #else
     gguf_lanes best, inverse;
     for (unsigned k = 0; k < GGUF_LANES; k++)
         inverse[k] = largest[k] / 127;
     for (unsigned k = 0; k < GGUF_LANES; k++)
         inverse[k] = 1 / inverse[k];
-    gguf_table_try(scale, best, x, inverse, true);
+    gguf_table_try(scale, best, x, w, inverse, true);
     for (int step = -7; step <= 7; step++) {
         for (unsigned k = 0; k < GGUF_LANES; k++)
             inverse[k] = (float)(step - 127) / largest[k];
-        gguf_table_try(scale, best, x, inverse, false);
+        gguf_table_try(scale, best, x, w, inverse, false);
     }
     for (unsigned k = 0; k < GGUF_LANES; k++)
         scale[k] = fabsf(largest[k]) < GGUF_LEAST_MAGNITUDE ? 0 : scale[k];
 #endif
 }
 
-/* quantize_iq4_nl() */
-DTI_LANE void iq4_nl_encode(unsigned char *restrict to, const unsigned char *restrict x,
-                            size_t count)
+/* Blocks with a scale each, given in fp32. */
+DTI_LANE void gguf_put_iq4_nl(unsigned char *restrict to, const unsigned char *restrict x,
+                              const float *restrict scale, size_t count)
 {
-    gguf_lanes lanes[32], scale;
-    gguf_transpose(lanes, x, 32);
-    gguf_table_search(scale, (const gguf_lanes *)lanes);
     for (size_t b = 0; b < count; b++, to += 18) {
         const float inverse = scale[b] != 0 ? 1 / scale[b] : 0;
         unsigned char code[32];
@@ -95,6 +95,16 @@ DTI_LANE void iq4_nl_encode(unsigned char *restrict to, const unsigned char *res
         gguf_put_half(to, scale[b]);
         gguf_put_nibbles(to + 2, code, 16);
     }
+}
+
+/* quantize_iq4_nl() */
+DTI_LANE void iq4_nl_encode(unsigned char *restrict to, const unsigned char *restrict x,
+                            size_t count)
+{
+    gguf_lanes lanes[32], scale;
+    gguf_transpose(lanes, x, 32);
+    gguf_table_search(scale, (const gguf_lanes *)lanes, NULL);
+    gguf_put_iq4_nl(to, x, scale, count);
 }
 
 /* The last part of quantize_row_iq4_nl_impl() for a block with 8 scales, given in fp32. */
@@ -128,7 +138,7 @@ DTI_LANE void iq4_xs_encode(unsigned char *restrict to, const unsigned char *res
 {
     gguf_lanes lanes[32], scale;
     gguf_transpose(lanes, x, 32);
-    gguf_table_search(scale, (const gguf_lanes *)lanes);
+    gguf_table_search(scale, (const gguf_lanes *)lanes, NULL);
     for (size_t b = 0; b < count; b++)
         gguf_put_table_block(to + 136 * b, x + 1024 * b, scale + 8 * b);
 }

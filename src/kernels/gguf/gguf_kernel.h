@@ -5,6 +5,7 @@
 #ifndef KERNELS_GGUF_GGUF_KERNEL_H
 #define KERNELS_GGUF_GGUF_KERNEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/dtype/gguf_type.h"
@@ -33,6 +34,17 @@ dti_gguf_decode_fn *dti_gguf_find(enum dti_gguf_blocks blocks, enum dti_level al
 typedef void dti_gguf_encode_fn(unsigned char *blocks, const float *x, size_t count);
 /* NULL if blocks of this type can only be read. */
 dti_gguf_encode_fn *dti_gguf_find_encoder(enum dti_gguf_blocks blocks, enum dti_level allowed);
+/* The same with an importance matrix, like ggml's quantize_row_*_impl: for blocks of one row, with
+ * a finite weight of at least 0 for each number. */
+typedef void dti_gguf_weigh_fn(unsigned char *blocks, const float *x, size_t count,
+                               const float *weights, float mean);
+struct dti_gguf_weigher {
+    dti_gguf_weigh_fn *run;
+    bool of_row; /* mean matters: of the squares of the whole row, summed in order in fp32 */
+};
+/* NULL: the type has no encoder, or one that takes no weights. */
+const struct dti_gguf_weigher *dti_gguf_find_weigher(enum dti_gguf_blocks blocks,
+                                                     enum dti_level allowed);
 /* The types with an encoder, ordered by id; NULL at the end. */
 const struct dti_gguf_type *dti_gguf_encoded(size_t index);
 

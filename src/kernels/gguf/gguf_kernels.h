@@ -8,11 +8,14 @@
 
 extern dti_gguf_decode_fn *const dti_gguf_decode_scalar[DTI_GGUF_BLOCKS_COUNT];
 extern dti_gguf_encode_fn *const dti_gguf_encode_scalar[DTI_GGUF_BLOCKS_COUNT];
+extern const struct dti_gguf_weigher dti_gguf_weigh_scalar[DTI_GGUF_BLOCKS_COUNT];
 #ifdef DTI_HAVE_X86
 extern dti_gguf_decode_fn *const dti_gguf_decode_avx2[DTI_GGUF_BLOCKS_COUNT];
 extern dti_gguf_decode_fn *const dti_gguf_decode_avx512[DTI_GGUF_BLOCKS_COUNT];
 extern dti_gguf_encode_fn *const dti_gguf_encode_avx2[DTI_GGUF_BLOCKS_COUNT];
+extern const struct dti_gguf_weigher dti_gguf_weigh_avx2[DTI_GGUF_BLOCKS_COUNT];
 extern dti_gguf_encode_fn *const dti_gguf_encode_avx512[DTI_GGUF_BLOCKS_COUNT];
+extern const struct dti_gguf_weigher dti_gguf_weigh_avx512[DTI_GGUF_BLOCKS_COUNT];
 #endif
 
 #endif

@@ -25,20 +25,34 @@ dti_gguf_decode_fn *dti_gguf_find(enum dti_gguf_blocks blocks, enum dti_level al
     return dti_gguf_kernels[i].decode[blocks];
 }
 
+static const struct encoders {
+    enum dti_level level;
+    dti_gguf_encode_fn *const *encode;
+    const struct dti_gguf_weigher *weigh;
+} encoders[] = {
+#ifdef DTI_HAVE_X86
+    {DTI_LEVEL_AVX512, dti_gguf_encode_avx512, dti_gguf_weigh_avx512},
+    {DTI_LEVEL_AVX2, dti_gguf_encode_avx2, dti_gguf_weigh_avx2},
+#endif
+    {DTI_LEVEL_SCALAR, dti_gguf_encode_scalar, dti_gguf_weigh_scalar}};
+
+static const struct encoders *encoders_of(enum dti_level allowed)
+{
+    size_t i;
+    DTI_FIRST_ROW(i, encoders, sizeof encoders / sizeof encoders[0], allowed, true);
+    return &encoders[i];
+}
+
 dti_gguf_encode_fn *dti_gguf_find_encoder(enum dti_gguf_blocks blocks, enum dti_level allowed)
 {
-    static const struct {
-        enum dti_level level;
-        dti_gguf_encode_fn *const *encode;
-    } rows[] = {
-#ifdef DTI_HAVE_X86
-        {DTI_LEVEL_AVX512, dti_gguf_encode_avx512},
-        {DTI_LEVEL_AVX2, dti_gguf_encode_avx2},
-#endif
-        {DTI_LEVEL_SCALAR, dti_gguf_encode_scalar}};
-    size_t i;
-    DTI_FIRST_ROW(i, rows, sizeof rows / sizeof rows[0], allowed, true);
-    return rows[i].encode[blocks];
+    return encoders_of(allowed)->encode[blocks];
+}
+
+const struct dti_gguf_weigher *dti_gguf_find_weigher(enum dti_gguf_blocks blocks,
+                                                     enum dti_level allowed)
+{
+    const struct dti_gguf_weigher *const weigher = &encoders_of(allowed)->weigh[blocks];
+    return weigher->run ? weigher : NULL;
 }
 
 const struct dti_gguf_type *dti_gguf_encoded(size_t index)

@@ -28,18 +28,28 @@ struct gguf_scaled {
     gguf_lanes scale, inverse, best, largest;
 };
 
-/* gguf_affine_search() for n of 16 or 32. False: a quotient may be too large for this function. */
+/* The scales that a search tries: as if codes went up to `most` plus `from`, then `step` more each
+ * time, `last` times. */
+struct gguf_tries {
+    float from, step;
+    unsigned last;
+};
+
+/* gguf_affine_search() for n of 16 or 32; of sums, it sets sum_w. False: a quotient may be too
+ * large for this function. */
 typedef bool gguf_affine_search_fn(struct gguf_affine *to, const gguf_lanes *x, const gguf_lanes *w,
-                                   unsigned n, int most, float from, unsigned steps, bool absolute);
+                                   unsigned n, int most, struct gguf_tries tries, bool absolute);
 /* gguf_transpose(), for n that are multiples of 4 */
 typedef void gguf_transpose_fn(gguf_lanes *to, const unsigned char *x, unsigned n);
 /* gguf_affine_weights() */
 typedef void gguf_affine_weights_fn(gguf_lanes *w, const gguf_lanes *x);
-/* What gguf_scale_search() does after gguf_first_largest(). */
-typedef void gguf_scale_search_fn(struct gguf_scaled *to, const gguf_lanes *x);
-/* What gguf_table_search() does after gguf_first_largest(). middles, steps: 15 of the table. */
-typedef void gguf_table_search_fn(float *scale, const gguf_lanes *x, const float *largest,
-                                  const float *middles, const float *steps);
+/* What gguf_scale_search() does after gguf_first_largest(), for n of 16 or 32. */
+typedef void gguf_scale_search_fn(struct gguf_scaled *to, const gguf_lanes *x, const gguf_lanes *w,
+                                  unsigned n, int most);
+/* What gguf_table_search() does after gguf_first_largest(). w may be NULL. middles, steps: 15 of
+ * the table. */
+typedef void gguf_table_search_fn(float *scale, const gguf_lanes *x, const gguf_lanes *w,
+                                  const float *largest, const float *middles, const float *steps);
 /* Blocks of q8_0. False: not a number of blocks for this function, or their numbers are not. */
 typedef bool gguf_q8_0_fn(unsigned char *blocks, const unsigned char *x, size_t count);
 

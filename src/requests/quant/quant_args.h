@@ -14,6 +14,7 @@ struct quant_args {
     struct dti_transfer_args transfer;
     struct dti_tensor_args tensors;
     const char *types; /* "GLOB=TYPE,..." */
+    const char *importance;
     uint64_t bits;
     bool bits_given;
 };

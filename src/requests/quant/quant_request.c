@@ -146,6 +146,7 @@ struct gguf_job {
     struct quant_file file; /* must be first: the report casts to it */
     struct dti_quant_target target;
     struct dti_type_rule rules[DTI_TYPE_RULES_MAX];
+    struct dti_importance *importance; /* or NULL */
 };
 
 static const struct dti_type_words encoded = {dti_encode_type, "encoded in gguf files"};
@@ -155,7 +156,7 @@ bool dti_quant_is_gguf(const struct quant_args *args, const char *dtype)
     const bool type = dtype && dti_gguf_type_named(dtype);
     if (args->transfer.output)
         return dti_is_gguf(dti_container_named(args->transfer.output)) && !args->transfer.as_given;
-    return dti_quant_given(args, "template set set-from") ||
+    return dti_quant_given(args, "template set set-from imatrix") ||
            (args->types && !args->recipe.layout_given && type) ||
            (type && !dti_block_lookup(dtype));
 }
@@ -217,6 +218,30 @@ static const struct dti_rewrite_verb gguf_verb = {
     .fails = fails,
 };
 
+static bool takes_weights(const struct dti_gguf_type *type)
+{
+    return type->dtype == DTI_NONE && dti_gguf_find_weigher(type->blocks, DTI_LEVEL_SCALAR);
+}
+
+/* Opens the importance matrix, which at least one of the types must take. */
+static enum dti_status open_importance(struct gguf_job *gguf, struct dti_error *reterr)
+{
+    struct dti_encode_recipe *const recipe = &gguf->file.job.request.encode;
+    const char *const path = gguf->file.args->importance;
+    bool taken = takes_weights(recipe->type);
+    for (size_t i = 0; i < recipe->count; i++)
+        taken = taken || takes_weights(recipe->rules[i].type);
+    if (!path)
+        return DTI_OK;
+    if (!taken)
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s ignores the weights of an importance matrix; leave out --imatrix",
+                        recipe->type->word);
+    const enum dti_status status = dti_importance_open(&gguf->importance, path, reterr);
+    recipe->importance = gguf->importance;
+    return status;
+}
+
 static enum dti_status read_recipe(struct gguf_job *gguf, const char *word,
                                    struct dti_error *reterr)
 {
@@ -259,10 +284,13 @@ static enum dti_status encode(const struct quant_args *args, const struct dti_re
     if (status == DTI_OK)
         status = read_recipe(gguf, word, reterr);
     if (status == DTI_OK)
+        status = open_importance(gguf, reterr);
+    if (status == DTI_OK)
         status = dti_rewrite_source_options(job, reterr);
     status = dti_rewrite_job_run(job, status, reterr);
     if (status != DTI_OK && reterr && reterr->remedy == DTI_REMEDY_SAY_KIND)
         reterr->remedy = DTI_REMEDY_CAST_FIRST; /* this command has no --from */
+    dti_importance_free(gguf->importance);
     dti_free(gguf);
     return status;
 }
@@ -296,6 +324,8 @@ static enum dti_status check_dequant_options(const struct quant_args *args,
               "mx-scale nv-scale per pad nested-absmax convrot");
     const bool like =
         args->recipe.quant_like_given && args->recipe.rules.like != DTI_QUANT_LIKE_VLLM;
+    if (args->importance)
+        return dti_fail(reterr, DTI_USAGE, "--imatrix is for quantizing; leave it out");
     if (!option && !like)
         return DTI_OK;
     return dti_fail(reterr, DTI_USAGE,
@@ -364,7 +394,7 @@ enum dti_status dti_quant_file_run(const struct quant_args *args,
         return dequantize(args, front, path, dtype, reterr);
     if (dti_quant_is_gguf(args, dtype))
         return encode(args, front, path, dtype, reterr);
-    const char *const gguf = dti_quant_given(args, "template set set-from");
+    const char *const gguf = dti_quant_given(args, "template set set-from imatrix");
     if (gguf)
         return dti_fail(reterr, DTI_USAGE,
                         "--%s is for gguf files; give -o a name that ends in .gguf", gguf);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Every encoder of GGUF blocks, at every CPU level, against ggml's own C code and, for the types that it can write,
-llama.cpp's package `gguf`: byte for byte.
+llama.cpp's package `gguf`: byte for byte. Those with an importance matrix: against ggml's own C code.
 
 ggml's C code: llama_cpp/lib of an installed llama-cpp-python, or the library in DTI_GGML_LIBRARY: ggml-quants.c
 compiled without contraction (gcc -O2 -ffp-contract=off -DNDEBUG). Compiled with contraction (-march=native) it differs
@@ -38,6 +38,8 @@ TYPES = {
 BY_PACKAGE = ("q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "tq1_0", "tq2_0", "mxfp4")
 NUMBERS = {"q4_0": 2, "q4_1": 3, "q5_0": 6, "q5_1": 7, "q8_0": 8, "q2_k": 10, "q3_k": 11, "q4_k": 12, "q5_k": 13, "q6_k": 14,
            "iq4_nl": 20, "iq4_xs": 23, "tq1_0": 34, "tq2_0": 35, "mxfp4": 39, "q1_0": 41, "q2_0": 42}    # ggml's ids
+# the types that take weights
+WEIGHTED = ("q4_0", "q4_1", "q5_0", "q5_1", "q2_k", "q3_k", "q4_k", "q5_k", "q6_k", "iq4_nl", "iq4_xs")
 FIELDS = {"q4_0": (0,), "q4_1": (0, 2), "q5_0": (0,), "q5_1": (0, 2)}
 TALLY = harness.Tally()
 
@@ -56,6 +58,14 @@ def by_ggml(name, numbers):
     return blocks
 
 
+def by_ggml_weighted(name, rows, weights):
+    blocks = np.zeros((rows.size // TYPES[name][0], TYPES[name][1]), np.uint8)
+    call = getattr(LIBRARY, "quantize_" + name.replace("_k", "_K"))
+    call(ctypes.c_void_p(rows.ctypes.data), ctypes.c_void_p(blocks.ctypes.data), ctypes.c_int64(rows.shape[0]),
+         ctypes.c_int64(rows.shape[1]), ctypes.c_void_p(weights.ctypes.data))
+    return blocks
+
+
 def by_package(name, numbers):
     kind = getattr(gguf.GGMLQuantizationType, name.upper())
     with np.errstate(all="ignore"):
@@ -70,8 +80,11 @@ def without_zero_signs(name, blocks):
     return blocks
 
 
-def ours(name, numbers, level):
-    done = subprocess.run([PROBE, name, level], input=numbers.tobytes(), stdout=subprocess.PIPE, check=False)
+def ours(name, numbers, level, weights=None):
+    """weights: those of a row, of which there are several."""
+    words = [] if weights is None else [str(weights.size)]
+    data = numbers.tobytes() if weights is None else weights.tobytes() + numbers.tobytes()
+    done = subprocess.run([PROBE, name, level, *words], input=data, stdout=subprocess.PIPE, check=False)
     if done.returncode == 77:
         return None
     if done.returncode != 0:
@@ -155,6 +168,30 @@ EXTREMES = {
 }
 
 
+# Weights: functions of a generator, the number of columns, and the columns per group.
+
+def in_groups(r, n, m, choices):
+    """Each number of a group, or all of them, times one of the choices."""
+    each = np.repeat(r.choice(choices, -(-n // m)), m)[:n]
+    return f32(r.exponential(1, n) * each * r.choice([1, 1, 1, 0], n))
+
+
+WEIGHTS = {
+    "ones": lambda r, n, m: np.ones(n, np.float32),
+    "squares": lambda r, n, m: f32(r.standard_normal(n) ** 2),
+    "spread": lambda r, n, m: f32(r.exponential(1, n) * np.exp2(r.integers(-30, 30, n))),
+    "zeros": lambda r, n, m: in_groups(r, n, m, [0, 1]),
+    "all zeros": lambda r, n, m: np.zeros(n, np.float32),
+    "few": lambda r, n, m: f32(r.exponential(1, n) * (r.random(n) < 0.05)),
+    "outliers": lambda r, n, m: f32(r.exponential(1, n) * np.where(r.random(n) < 0.02, 1e4, 1)),
+}
+EXTREME_WEIGHTS = {
+    "huge": lambda r, n, m: in_groups(r, n, m, [1, 1e20, 1e30, 1e37]),
+    "small": lambda r, n, m: in_groups(r, n, m, [1, 1e-20, 1e-30, 1e-38, 1e-44]),
+    "any bits": lambda r, n, m: np.nan_to_num(r.integers(0, 1 << 31, n, np.uint32).view(np.float32), nan=1, posinf=2),
+}
+
+
 def numbers_of(name, family, count, seed):
     """Blocks of one family."""
     elements, _, group, _ = TYPES[name]
@@ -215,6 +252,32 @@ def every_type(long):
         TALLY.skip("most types: ggml's C is not there (DTI_GGML_LIBRARY)")
 
 
+def every_weighted_type(long):
+    """Rows of some lengths, of all families of numbers, with all families of weights."""
+    for name in WEIGHTED:
+        elements, size, group, _ = TYPES[name]
+        count, bad = 0, 0
+        for seed, family in enumerate([*FAMILIES, *EXTREMES]):
+            for kind, make in {**WEIGHTS, **EXTREME_WEIGHTS}.items():
+                for blocks in (1, 5, 37) if long else (1 + seed % 3 * 18,):
+                    weights = np.ascontiguousarray(make(np.random.default_rng(seed), blocks * elements, group), np.float32)
+                    rows = numbers_of(name, family, 6 * blocks, seed).reshape(6, -1)
+                    want = by_ggml_weighted(name, rows, weights)
+                    for level in LEVELS:
+                        made = ours(name, rows, level, weights)
+                        if made is None:
+                            continue
+                        differing = np.flatnonzero((made != want).any(axis=1))
+                        TALLY.checked += len(want)
+                        count, bad = count + len(rows), bad + len(differing)
+                        if differing.size:
+                            at = differing[0]
+                            TALLY.differ("%s of %s weighted by %s at level %s, %d of %d blocks" % (
+                                name, family, kind, level, differing.size, len(want)),
+                                "block %d: %s" % (at, made[at].tobytes().hex()), want[at].tobytes().hex())
+        print("%-8s weighted: %d rows, %d blocks different by ggml" % (name, count, bad), flush=True)
+
+
 def made_numbers(number, elements):
     """The numbers that test_gguf_encode.c generates."""
     run, kinds = 6, 8
@@ -232,13 +295,32 @@ def made_numbers(number, elements):
     return np.select([kind == 5, kind == 6, kind == 7], [signs, coarse, np.where(few > 0, ordinary, np.float32(0))], ordinary)
 
 
+def made_weights(number, elements):
+    """Its weights."""
+    random, state = np.zeros(49 * elements, np.uint32), number + 1000
+    for i in range(random.size):
+        random[i] = state = (state * 1664525 + 1013904223) & 0xffffffff
+    zero = ((random >> 8 & 7) == 0) | (np.arange(random.size) // elements % 11 == 10)
+    return np.where(zero, np.float32(0), (random >> 20).astype(np.float32) * np.float32(2 ** -6))
+
+
+def print_hash(name, blocks):
+    total = 0x811c9dc5
+    for byte in blocks:
+        total = (total ^ byte) * 0x01000193 & 0xffffffff
+    print("    {DTI_GGUF_%s, 0x%08x}," % (name.upper(), total))
+
+
 def print_hashes():
-    """Prints hashes for blocks of numbers from a linear congruential generator."""
+    """Prints hashes for blocks of numbers from a linear congruential generator; then those with weights, in rows of six
+    blocks."""
     for name, (elements, _, _, _) in TYPES.items():
-        total = 0x811c9dc5
-        for byte in by_ggml(name, made_numbers(NUMBERS[name], elements)).tobytes():
-            total = (total ^ byte) * 0x01000193 & 0xffffffff
-        print("    {DTI_GGUF_%s, 0x%08x}," % (name.upper(), total))
+        print_hash(name, by_ggml(name, made_numbers(NUMBERS[name], elements)).tobytes())
+    for name in WEIGHTED:
+        row = 6 * TYPES[name][0]
+        numbers, weights = (make(NUMBERS[name], TYPES[name][0]) for make in (made_numbers, made_weights))
+        print_hash(name, b"".join(by_ggml_weighted(name, numbers[at:at + row].reshape(1, -1), weights[at:at + row]).tobytes()
+                                  for at in range(0, numbers.size, row)))
 
 
 if sys.argv[1:] == ["--hashes"]:
@@ -249,4 +331,6 @@ else:
         TALLY.skip("the library of ggml, which has assertions")
         LIBRARY = None
     every_type(LONG)
+    if LIBRARY:
+        every_weighted_type(LONG)
     TALLY.finish()

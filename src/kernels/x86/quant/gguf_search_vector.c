@@ -232,14 +232,14 @@ DTI_INLINE void take_groups(const struct search *s, struct groups g[PARTS])
     }
 }
 
-DTI_INLINE bool search_groups(struct gguf_affine *to, const struct search *s, float from,
-                              unsigned steps, float most)
+DTI_INLINE bool search_groups(struct gguf_affine *to, const struct search *s,
+                              struct gguf_tries tries, float most)
 {
     struct groups g[PARTS];
     take_groups(s, g);
     bool small = first_try(s, g);
-    for (unsigned step = 0; step <= steps && small; step++) {
-        const float tenths = 0.1F * (float)step, more = from + tenths;
+    for (unsigned i = 0; i <= tries.last && small; i++) {
+        const float further = tries.step * (float)i, more = tries.from + further;
         small = next_try(s, g, more + most);
     }
     for (unsigned p = 0; p < PARTS && small; p++) {
@@ -248,18 +248,19 @@ DTI_INLINE bool search_groups(struct gguf_affine *to, const struct search *s, fl
         keep_part(to->inverse, p, pick(flat, g[p].inverse, floats_of(0)));
         keep_part(to->base, p, pick(flat, g[p].base, g[p].low));
         keep_part(to->least, p, pick(flat, g[p].least, g[p].low));
+        keep_part(to->sum_w, p, g[p].sum_w);
     }
     return small;
 }
 
 bool VECTOR_NAME(dti_gguf_affine_search)(struct gguf_affine *to, const gguf_lanes *x,
-                                         const gguf_lanes *w, unsigned n, int most, float from,
-                                         unsigned steps, bool absolute)
+                                         const gguf_lanes *w, unsigned n, int most,
+                                         struct gguf_tries tries, bool absolute)
 {
     const floats all = floats_of((float)most);
     if (absolute)
-        return search_groups(to, &(struct search){x, w, n, true, all}, from, steps, (float)most);
-    return search_groups(to, &(struct search){x, w, n, false, all}, from, steps, (float)most);
+        return search_groups(to, &(struct search){x, w, n, true, all}, tries, (float)most);
+    return search_groups(to, &(struct search){x, w, n, false, all}, tries, (float)most);
 }
 
 void VECTOR_NAME(dti_gguf_transpose)(gguf_lanes *to, const unsigned char *x, unsigned n)
@@ -300,24 +301,31 @@ struct group_fit {
     floats scale, inverse, best, largest;
 };
 
+/* One search for scales; wx: weights times numbers. Constants after inlining. */
+struct scale_search {
+    const gguf_lanes *x, *w;
+    const parts *wx;
+    unsigned n;
+    float most;
+};
+
 /* gguf_scale_try(). Where there is no scale, what is found is not used; elsewhere no product with
  * `inverse` exceeds 64. */
-DTI_INLINE void scale_try(struct group_fit to[PARTS], const gguf_lanes *x, parts w[16],
-                          parts wx[16], float steps, bool is_first)
+DTI_INLINE void scale_try(struct group_fit to[PARTS], const struct scale_search *s, float steps,
+                          bool is_first)
 {
-    const floats zero = floats_of(0);
+    const floats zero = floats_of(0), least = floats_of(-s->most), most = floats_of(s->most - 1);
     parts inverse, sum_lx, sum_l2;
     for (unsigned p = 0; p < PARTS; p++) {
         inverse[p] = quotient(floats_of(steps), to[p].largest);
         sum_lx[p] = sum_l2[p] = zero;
     }
-    for (unsigned i = 0; i < 16; i++)
+    for (unsigned i = 0; i < s->n; i++)
         for (unsigned p = 0; p < PARTS; p++) {
-            const floats level = product(inverse[p], part_of(x[i], p));
-            const floats l = nearest(
-                VECTOR_BITS(min_ps)(VECTOR_BITS(max_ps)(level, floats_of(-32)), floats_of(31)));
-            sum_lx[p] = sum_of(sum_lx[p], product(wx[i][p], l));
-            sum_l2[p] = sum_of(sum_l2[p], product(product(w[i][p], l), l));
+            const floats level = product(inverse[p], part_of(s->x[i], p));
+            const floats l = nearest(VECTOR_BITS(min_ps)(VECTOR_BITS(max_ps)(level, least), most));
+            sum_lx[p] = sum_of(sum_lx[p], product(s->wx[i][p], l));
+            sum_l2[p] = sum_of(sum_l2[p], product(product(part_of(s->w[i], p), l), l));
         }
     for (unsigned p = 0; p < PARTS; p++) {
         const where none = COMPARE(sum_l2[p], zero, _CMP_EQ_OQ);
@@ -333,23 +341,22 @@ DTI_INLINE void scale_try(struct group_fit to[PARTS], const gguf_lanes *x, parts
     }
 }
 
-void VECTOR_NAME(dti_gguf_scale_search)(struct gguf_scaled *to, const gguf_lanes *x)
+DTI_INLINE void search_scales(struct gguf_scaled *to, const gguf_lanes *x, const gguf_lanes *w,
+                              unsigned n, float most)
 {
     struct group_fit found[PARTS];
-    parts w[16], wx[16];
+    parts wx[GROUP_MOST];
+    const struct scale_search s = {x, w, (const parts *)wx, n, most};
     for (unsigned p = 0; p < PARTS; p++)
         found[p].largest = part_of(to->largest, p);
-    for (unsigned i = 0; i < 16; i++)
-        for (unsigned p = 0; p < PARTS; p++) {
-            const floats number = part_of(x[i], p);
-            w[i][p] = product(number, number);
-            wx[i][p] = product(w[i][p], number);
-        }
-    scale_try(found, x, w, wx, -32, true);
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned p = 0; p < PARTS; p++)
+            wx[i][p] = product(part_of(w[i], p), part_of(x[i], p));
+    scale_try(found, &s, -most, true);
     for (int step = -9; step <= 9; step++) {
-        const float tenths = 0.1F * (float)step, steps = 32 + tenths;
+        const float tenths = 0.1F * (float)step, steps = most + tenths;
         if (step != 0)
-            scale_try(found, x, w, wx, -steps, false);
+            scale_try(found, &s, -steps, false);
     }
     for (unsigned p = 0; p < PARTS; p++) {
         const where none = COMPARE(magnitude(found[p].largest), floats_of(1e-15F), _CMP_LT_OQ);
@@ -358,9 +365,18 @@ void VECTOR_NAME(dti_gguf_scale_search)(struct gguf_scaled *to, const gguf_lanes
     }
 }
 
+void VECTOR_NAME(dti_gguf_scale_search)(struct gguf_scaled *to, const gguf_lanes *x,
+                                        const gguf_lanes *w, unsigned n, int most)
+{
+    if (n == 16)
+        search_scales(to, x, w, 16, (float)most);
+    else
+        search_scales(to, x, w, GROUP_MOST, (float)most);
+}
+
 /* gguf_table_try(). Where there is no scale, what is found is not used; elsewhere no product with
  * `inverse` is a NaN. */
-DTI_INLINE void table_try(struct group_fit to[PARTS], const gguf_lanes *x,
+DTI_INLINE void table_try(struct group_fit to[PARTS], const gguf_lanes *x, const gguf_lanes *w,
                           const struct place_limits *limits, struct numbers16 values, bool is_first)
 {
     parts sum_qx, sum_q2;
@@ -370,7 +386,8 @@ DTI_INLINE void table_try(struct group_fit to[PARTS], const gguf_lanes *x,
         for (unsigned p = 0; p < PARTS; p++) {
             const floats number = part_of(x[i], p);
             const vector place = places_of(limits, product(to[p].inverse, number), true);
-            const floats q = look_up(values, place), wq = product(product(number, number), q);
+            const floats weight = w ? part_of(w[i], p) : product(number, number);
+            const floats q = look_up(values, place), wq = product(weight, q);
             sum_qx[p] = sum_of(sum_qx[p], product(wq, number));
             sum_q2[p] = sum_of(sum_q2[p], product(wq, q));
         }
@@ -385,8 +402,8 @@ DTI_INLINE void table_try(struct group_fit to[PARTS], const gguf_lanes *x,
     }
 }
 
-void VECTOR_NAME(dti_gguf_table_search)(float *scale, const gguf_lanes *x, const float *largest,
-                                        const float *middles, const float *steps)
+DTI_INLINE void search_table(float *scale, const gguf_lanes *x, const gguf_lanes *w,
+                             const float *largest, const float *middles, const float *steps)
 {
     const struct place_limits limits = limits_init(middles);
     struct group_fit found[PARTS];
@@ -402,15 +419,25 @@ void VECTOR_NAME(dti_gguf_table_search)(float *scale, const gguf_lanes *x, const
         found[p].largest = part_of(largest, p);
         found[p].inverse = quotient(floats_of(1), quotient(found[p].largest, floats_of(127)));
     }
-    table_try(found, x, &limits, values, true);
+    table_try(found, x, w, &limits, values, true);
     for (int step = -7; step <= 7; step++) {
         for (unsigned p = 0; p < PARTS; p++)
             found[p].inverse = quotient(floats_of((float)(step - 127)), found[p].largest);
-        table_try(found, x, &limits, values, false);
+        table_try(found, x, w, &limits, values, false);
     }
     for (unsigned p = 0; p < PARTS; p++) {
         const where none = COMPARE(magnitude(found[p].largest), floats_of(1e-15F), _CMP_LT_OQ);
         keep_part(scale, p, pick(none, found[p].scale, floats_of(0)));
     }
+}
+
+void VECTOR_NAME(dti_gguf_table_search)(float *scale, const gguf_lanes *x, const gguf_lanes *w,
+                                        const float *largest, const float *middles,
+                                        const float *steps)
+{
+    if (w)
+        search_table(scale, x, w, largest, middles, steps);
+    else
+        search_table(scale, x, NULL, largest, middles, steps);
 }
 #endif
