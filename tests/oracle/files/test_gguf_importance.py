@@ -12,6 +12,7 @@ usage: test_gguf_importance.py DTINFO
 """
 import ctypes
 import json
+import pathlib
 import struct
 import subprocess
 import sys
@@ -214,6 +215,23 @@ def judge_names():
     require("no entry for tensor '%s', which is encoded without weights" % second in said, said)
 
 
+def judge_checkpoint():
+    """Tensors of a checkpoint are found by their names in GGUF."""
+    import model_files
+    numbers_of_model = model_files.write_model(pathlib.Path("checkpoint"), "llama")
+    arrays = {name: array.astype("<f4") for name, array in model_files.converted("llama", numbers_of_model).items()
+              if array.ndim == 2 and name.endswith("weight") and not name.endswith("_norm.weight")}
+    sums = {name: sums_of(at, 1, array.shape[1]) + numpy.float32(0.01) for at, (name, array) in enumerate(arrays.items())}
+    write_gguf("m.gguf", {name: (values, numpy.ones(1, "<f4")) for name, values in sums.items()})
+    out = run("quant", "checkpoint", "q4_0", "--imatrix", "m.gguf", "-o", "out.gguf", "--force", "--json")[0]
+    require(json.loads(out)["options"]["imatrix"]["tensors"] == len(arrays) > 5, out[-300:])
+    after = read("out.gguf")
+    for name, array in arrays.items():
+        require(after[name][0] == "Q4_0", name)
+        if LIBRARY:
+            require(after[name][1] == encode("q4_0", array, sums[name]), name, "is not what ggml makes")
+
+
 def judge_refusals():
     tensors = model()
     name = "blk.0.attn_q.weight"
@@ -288,7 +306,7 @@ def main():
     if sys.argv[1] == "--sums":
         print_sums()
         return
-    harness.in_new_folder(judge_types, judge_counts, judge_names, judge_refusals, judge_hostile)
+    harness.in_new_folder(judge_types, judge_counts, judge_names, judge_checkpoint, judge_refusals, judge_hostile)
     print("%d checks%s" % (DTINFO.checks, "" if LIBRARY else ", by checksums only (DTI_GGML_LIBRARY)"))
 
 
