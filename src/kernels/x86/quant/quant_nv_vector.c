@@ -66,17 +66,18 @@ DTI_INLINE bool nv_scales(const void *constants, const unsigned char *x, unsigne
 
 /* How numbers are brought to the scale of the codes: refined ones are not clipped; the last one is
  * right whether blocks have scales of 0 or not. */
-enum how { PRODUCTS, MASKED_PRODUCTS, REFINED, QUOTIENTS };
+enum nv_way { PRODUCTS, MASKED_PRODUCTS, REFINED, QUOTIENTS };
 
-DTI_INLINE floats nv_number(floats x, const struct factors *factors, unsigned block, enum how how)
+DTI_INLINE floats nv_number(floats x, const struct factors *factors, unsigned block,
+                            enum nv_way way)
 {
     const floats by = floats_of(factors->of[block]);
-    const floats number = how == MASKED_PRODUCTS || how == QUOTIENTS
+    const floats number = way == MASKED_PRODUCTS || way == QUOTIENTS
                               ? as_floats(where_not_zero(as_bits(x), as_bits(by)))
                               : x;
-    if (how == REFINED)
+    if (way == REFINED)
         return signed_quotient(number, by, floats_of(factors->inverse[block]));
-    return how == QUOTIENTS /* where_not_zero(): 0 / 0 */
+    return way == QUOTIENTS /* where_not_zero(): 0 / 0 */
                ? as_floats(where_not_zero(as_bits(VECTOR_BITS(div_ps)(number, by)), as_bits(by)))
                : VECTOR_BITS(mul_ps)(number, by);
 }
@@ -84,7 +85,7 @@ DTI_INLINE floats nv_number(floats x, const struct factors *factors, unsigned bl
 DTI_INLINE void nv_codes_as(const struct nv *c, const unsigned char *x,
                             const struct factors *factors, unsigned char *codes,
                             struct dti_quant_count *count, bool stream, struct tile_shape shape,
-                            enum how how)
+                            enum nv_way way)
 {
     struct dti_quant_count some = {0};
     for (unsigned group = 0; group < LENGTH * LANES / DTI_GROUP; group++) {
@@ -93,12 +94,12 @@ DTI_INLINE void nv_codes_as(const struct nv *c, const unsigned char *x,
         floats y[4];
         for (unsigned i = 0; i < 4; i++) {
             const unsigned at = (4 * group + i) * LANES;
-            y[i] = nv_number(load_floats(x + (size_t)4 * at), factors, at / LENGTH, how);
+            y[i] = nv_number(load_floats(x + (size_t)4 * at), factors, at / LENGTH, way);
         }
         const vector code =
-            round_group(&c->rounding, y, how != REFINED, how == REFINED ? NULL : &over);
+            round_group(&c->rounding, y, way != REFINED, way == REFINED ? NULL : &over);
         store_codes(codes, group, code, shape, stream);
-        if (how != REFINED)
+        if (way != REFINED)
             count_clipped(over, LENGTH, &some);
     }
     count->clipped += some.clipped;
