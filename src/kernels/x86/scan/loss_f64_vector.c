@@ -241,19 +241,19 @@ static DTI_NOINLINE size_t add_streamed(const struct plain_bars *bars, const dou
 
 /* Bars for any elements. share: 1 or 0, the part of |x| that an error has to exceed to raise the
  * largest ratio, even if |x| is tiny. */
-struct wide_bars {
+struct all_bars {
     double from, from_below, src_normal, dst_normal, ratio, share;
 };
 
-struct wide_sums {
+struct all_sums {
     vector_pd most, above;
     vector_pd largest_source;
     flags tiny;
     counter finite_x, both, inexact, to_zero, to_subnormal;
 };
 
-DTI_INLINE void add_any_vector(struct sums *s, unsigned half, struct wide_sums *a,
-                               const struct wide_bars *bars, vector_pd given, vector_pd to)
+DTI_INLINE void add_any_vector(struct sums *s, unsigned half, struct all_sums *a,
+                               const struct all_bars *bars, vector_pd given, vector_pd to)
 {
     const vector_pd zero = VECTOR_BITS(setzero_pd)(), finite = all_pd(DBL_MAX);
     const flags finite_x = COMPARE(size_of(given), finite, _CMP_LE_OQ);
@@ -295,7 +295,7 @@ static DTI_NOINLINE void count_specials(const double *source, const double *stor
 }
 
 /* Elements with an error that overflowed, among n. */
-static DTI_NOINLINE void count_clamped(const struct wide_bars *bars, const double *source,
+static DTI_NOINLINE void count_clamped(const struct all_bars *bars, const double *source,
                                        const double *stored, size_t n, struct dti_loss *loss)
 {
     const vector_pd finite = all_pd(DBL_MAX);
@@ -312,14 +312,14 @@ static DTI_NOINLINE void count_clamped(const struct wide_bars *bars, const doubl
 
 /* Adds n elements of any kind, whole blocks of 16. Returns whether a maximum rises, or might if
  * underflow hides it. */
-static DTI_NOINLINE bool add_any(const struct wide_bars *bars, const struct dti_loss_peak *peak,
+static DTI_NOINLINE bool add_any(const struct all_bars *bars, const struct dti_loss_peak *peak,
                                  const double *source, const double *stored, size_t n,
                                  struct dti_loss *loss, struct dti_loss_lanes *lanes)
 {
     const vector_pd zero = VECTOR_BITS(setzero_pd)();
     const counter none = {0};
-    struct wide_sums a = {zero, zero, zero, COMPARE(zero, zero, _CMP_NEQ_OQ), none, none,
-                          none, none, none};
+    struct all_sums a = {zero, zero, zero, COMPARE(zero, zero, _CMP_NEQ_OQ), none, none,
+                         none, none, none};
     for (size_t lane = 0; lane < LANES; lane += PASS) {
         struct sums s = sums_begin(lanes, lane);
         for (size_t i = lane; i < n; i += LANES) {
@@ -401,12 +401,12 @@ static DTI_NOINLINE void add_odd(const struct dti_loss_rule *rule, struct dti_lo
                                  struct dti_loss_lanes *lanes)
 {
     const double ratio = loss->max_relative, normal = rule->src_smallest_normal;
-    struct wide_bars bars = {.from = rule->overflow_from[0],
-                             .from_below = -rule->overflow_from[1],
-                             .src_normal = normal > 0 ? normal : dti_fp64_from_bits(1),
-                             .dst_normal = rule->dst_smallest_normal,
-                             .ratio = ratio,
-                             .share = ratio >= 1 ? 1 : 0};
+    struct all_bars bars = {.from = rule->overflow_from[0],
+                            .from_below = -rule->overflow_from[1],
+                            .src_normal = normal > 0 ? normal : dti_fp64_from_bits(1),
+                            .dst_normal = rule->dst_smallest_normal,
+                            .ratio = ratio,
+                            .share = ratio >= 1 ? 1 : 0};
     double kept[2][DTI_TILE], end[2][LANES] = {{0}, {0}};
     if (!suits_any(rule, source, stored, n)) {
         count_each(rule, source, stored, n, index, loss, kept);
