@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * An arena: chunks double in size up to a limit, and each is a bump allocator. */
+#include <assert.h>
 #include <stdalign.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,6 +54,7 @@ void *dti_pool_alloc(struct dti_pool *pool, size_t size)
     size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     pool->left -= pool->left % ALIGNMENT; /* realign after a text */
     if (size <= pool->left) {
+        assert(pool->chunks);
         pool->left -= size;
         return pool->chunks->memory + (pool->chunks->size - pool->left - size);
     }
