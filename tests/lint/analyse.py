@@ -37,8 +37,8 @@ class Build:
     def __init__(self, name, compiler):
         self.folder = os.path.join(str(tree.ROOT), name)
         if not os.path.exists(os.path.join(self.folder, "build.ninja")):
-            subprocess.run(["meson", "setup", self.folder, str(tree.ROOT), "-Dbuildtype=plain", "-Doptimization=2"], check=True,
-                           stdout=subprocess.DEVNULL, env=dict(os.environ, CC=compiler))
+            subprocess.run(["meson", "setup", self.folder, str(tree.ROOT), "-Dbuildtype=plain", "-Db_ndebug=false", "-Doptimization=2"],
+                           check=True, stdout=subprocess.DEVNULL, env=dict(os.environ, CC=compiler))
         targets = subprocess.run(["ninja", "-C", self.folder, "-t", "targets", "all"], check=True, text=True,
                                  stdout=subprocess.PIPE).stdout
         made = re.findall(r"^(src/\S+\.(?:h|def|inc)): CUSTOM_COMMAND", targets, re.M)

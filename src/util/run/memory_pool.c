@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * An arena: chunks double in size up to a limit, and each is a bump allocator. */
+#include <assert.h>
 #include <stdalign.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,6 +56,7 @@ void *dti_pool_alloc(struct dti_pool *pool, size_t size)
     const size_t loose = pool->left % (size % WIDE == 0 ? (size_t)WIDE : (size_t)WORD);
     pool->left -= loose;
     if (size <= pool->left) {
+        assert(pool->chunks);
         pool->left -= size;
         return pool->chunks->memory + (pool->chunks->size - pool->left - size);
     }
