@@ -174,7 +174,7 @@ int dti_output_temp_make(struct dti_output_temp *ret, int folder, const char *na
         const bool again = fd >= 0 || errno == EEXIST; /* another run's */
         if (fd >= 0)
             (void)close(fd);
-        if (fd >= 0 || errno != EEXIST) /* a run that only counts leftovers keeps it */
+        if (fd >= 0 || errno != EEXIST)
             remove_name(&temp, names != NULL);
         atomic_store(&slot->state, SLOT_TAKEN);
         if (!again)

@@ -515,6 +515,10 @@ static void begin(char **words)
     if (child < 0)
         stop("fork");
     if (child == 0) {
+        /* a shell ignores some for what runs in the background */
+        static const int usual[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM};
+        for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+            (void)signal(usual[i], SIG_DFL);
         if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
             stop("ptrace");
         (void)raise(SIGSTOP);

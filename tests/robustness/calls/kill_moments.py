@@ -6,6 +6,7 @@ most, which the next run names and removes with --force. "long" takes all moment
 
     kill_moments.py DTINFO MEASURE CALL_TRACER [long]
 """
+import random
 import signal
 import sys
 
@@ -16,7 +17,7 @@ from writers import broken_promise, files_of, fill, is_new, is_temporary, strays
 LONG = "long" in sys.argv[3:]
 if LONG:
     sys.argv.remove("long")
-MOST = 10 ** 9 if LONG else 16 if QUICK else 100  # moments of a command
+MOST = 16 if QUICK else 100  # moments of a command
 WAYS = [(when, number) for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
         for when in ("--kill", "--kill-after")]
 
@@ -28,7 +29,7 @@ def moments(row):
     require(done.code == 0 and tree() == row.new, "an undisturbed run of", row.words, done.code, done.stderr)
     every = [(option, at, number) for at in range(1, done.calls[-1].index + 2) for option, number in WAYS]
     require(len(every) > 1000, "fewer than 1,000 moments", row.words, len(every))
-    return every[::max(1, len(every) // MOST)]
+    return every if LONG else random.Random(20240229).sample(every, MOST)
 
 
 def require_next_run(row, found):
@@ -86,7 +87,7 @@ def a_signal_at_any_call_leaves_the_old_files_or_the_new_ones():
                     require_next_run(row, found)
             count += len(every)
         print("        %d moments of %d commands, %d died, %d kinds of leftovers" % (count, len(rows), died, met))
-        require(died > count // 2 and met > len(rows) // 2, "hardly a signal met a run at work", died, met)
+        require(died > count * 0.9 and met > len(rows) // 2, "hardly a signal met a run at work", died, met)
 
 
 if __name__ == "__main__":
