@@ -13,6 +13,13 @@
 #include "kernels/gguf/gguf_search.h"
 #include "kernels/lanes_piece.h"
 
+/* What takes long enough for a call: once in a level's code instead of once in each type's. */
+#ifdef __clang__
+#define GGUF_SHARED __attribute__((unused)) static DTI_NOINLINE
+#else
+#define GGUF_SHARED __attribute__((unused, noclone)) static DTI_NOINLINE
+#endif
+
 DTI_LANE int32_t gguf_bits(float x)
 {
     int32_t bits;

@@ -98,9 +98,9 @@ DTI_LANE void gguf_affine_try(struct gguf_affine *restrict to, const gguf_lanes 
 
 /* make_qkx2_quants(), and make_qkx3_quants() with weights. A group of equal numbers has no scale.
  */
-DTI_LANE void gguf_affine_search(struct gguf_affine *restrict to, const gguf_lanes *restrict x,
-                                 const gguf_lanes *restrict w, unsigned n, int most,
-                                 struct gguf_tries tries, bool absolute)
+GGUF_SHARED void gguf_affine_search(struct gguf_affine *restrict to, const gguf_lanes *restrict x,
+                                    const gguf_lanes *restrict w, unsigned n, int most,
+                                    struct gguf_tries tries, bool absolute)
 {
     gguf_lanes code[32], first;
 #ifdef GGUF_SEARCHES
@@ -182,11 +182,11 @@ DTI_LANE unsigned char gguf_six_bits_of(float x)
 
 /* Packs the scales and minima of a block with 8 lanes as groups, and computes its codes. The first
  * four bytes of the block are there. */
-DTI_LANE void gguf_put_affine_codes(unsigned char *restrict to, unsigned char *restrict code,
-                                    const unsigned char *restrict x,
-                                    const struct gguf_affine *restrict found, unsigned lane,
-                                    const unsigned char *scales, const unsigned char *minima,
-                                    int most)
+GGUF_SHARED void gguf_put_affine_codes(unsigned char *restrict to, unsigned char *restrict code,
+                                       const unsigned char *restrict x,
+                                       const struct gguf_affine *restrict found, unsigned lane,
+                                       const unsigned char *scales, const unsigned char *minima,
+                                       int most)
 {
     const float d = gguf_half(to), least = gguf_half(to + 2);
     float scale, minimum;
@@ -235,7 +235,7 @@ DTI_LANE void gguf_affine_weights(gguf_lanes *restrict w, const gguf_lanes *rest
 #endif
 }
 
-DTI_LANE void gguf_put_q4_k(unsigned char *restrict to, const unsigned char *restrict code)
+GGUF_SHARED void gguf_put_q4_k(unsigned char *restrict to, const unsigned char *restrict code)
 {
     for (size_t k = 0; k < 4; k++)
         gguf_put_nibbles(to + 16 + 32 * k, code + 64 * k, 32);
@@ -257,7 +257,7 @@ DTI_LANE void q4_k_encode(unsigned char *restrict to, const unsigned char *restr
     }
 }
 
-DTI_LANE void gguf_put_q5_k(unsigned char *restrict to, const unsigned char *restrict code)
+GGUF_SHARED void gguf_put_q5_k(unsigned char *restrict to, const unsigned char *restrict code)
 {
     unsigned char high[32] = {0};
     for (unsigned g = 0; g < 8; g++)
@@ -285,8 +285,8 @@ DTI_LANE void q5_k_encode(unsigned char *restrict to, const unsigned char *restr
 }
 
 /* The codes of a block whose scales and minima are there. */
-DTI_LANE void gguf_put_q2_k_codes(unsigned char *restrict to, const unsigned char *restrict x,
-                                  const struct gguf_affine *restrict found, unsigned lane)
+GGUF_SHARED void gguf_put_q2_k_codes(unsigned char *restrict to, const unsigned char *restrict x,
+                                     const struct gguf_affine *restrict found, unsigned lane)
 {
     unsigned char code[256];
     const float d = gguf_half(to + 80), least = gguf_half(to + 82);

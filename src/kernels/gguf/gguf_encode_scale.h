@@ -37,8 +37,9 @@ DTI_LANE void gguf_scale_try(struct gguf_scaled *restrict to, const gguf_lanes *
 }
 
 /* What gguf_scale_search() does after gguf_first_largest(), in the first lanes. */
-DTI_LANE void gguf_scale_tries(struct gguf_scaled *restrict to, const gguf_lanes *restrict x,
-                               const gguf_lanes *restrict w, unsigned n, int most, unsigned lanes)
+GGUF_SHARED void gguf_scale_tries(struct gguf_scaled *restrict to, const gguf_lanes *restrict x,
+                                  const gguf_lanes *restrict w, unsigned n, int most,
+                                  unsigned lanes)
 {
     gguf_scale_try(to, x, w, n, most, (float)-most, true, lanes);
     for (int step = -9; step <= 9; step++)
@@ -82,8 +83,8 @@ DTI_LANE void gguf_scale_final(unsigned char *restrict code, const unsigned char
 }
 
 /* A block of quantize_row_q6_K_ref(), with what was found for its groups. */
-DTI_LANE void gguf_put_q6_k(unsigned char *restrict to, const unsigned char *restrict x,
-                            const float *restrict scales, const float *restrict inverses)
+GGUF_SHARED void gguf_put_q6_k(unsigned char *restrict to, const unsigned char *restrict x,
+                               const float *restrict scales, const float *restrict inverses)
 {
     unsigned char code[256];
     float largest = 0;
@@ -175,9 +176,9 @@ DTI_LANE void gguf_codes_search(float *restrict scale, gguf_lanes *restrict code
 
 /* Writes the scales of a block, as stored, and its codes: found has codes from lane `lane` on,
  * which groups with a stored scale of 0 keep. The scale of the block is there. */
-DTI_LANE void gguf_put_q3_k_codes(unsigned char *restrict to, const unsigned char *restrict x,
-                                  const unsigned char *restrict stored,
-                                  const gguf_lanes *restrict found, size_t lane)
+GGUF_SHARED void gguf_put_q3_k_codes(unsigned char *restrict to, const unsigned char *restrict x,
+                                     const unsigned char *restrict stored,
+                                     const gguf_lanes *restrict found, size_t lane)
 {
     unsigned char code[256], high[32] = {0};
     const float d = gguf_half(to + 108);

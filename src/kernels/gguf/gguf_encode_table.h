@@ -84,8 +84,8 @@ DTI_LANE void gguf_table_search(float *restrict scale, const gguf_lanes *restric
 }
 
 /* Blocks with a scale each, given in fp32. */
-DTI_LANE void gguf_put_iq4_nl(unsigned char *restrict to, const unsigned char *restrict x,
-                              const float *restrict scale, size_t count)
+GGUF_SHARED void gguf_put_iq4_nl(unsigned char *restrict to, const unsigned char *restrict x,
+                                 const float *restrict scale, size_t count)
 {
     for (size_t b = 0; b < count; b++, to += 18) {
         const float inverse = scale[b] != 0 ? 1 / scale[b] : 0;
@@ -108,8 +108,8 @@ DTI_LANE void iq4_nl_encode(unsigned char *restrict to, const unsigned char *res
 }
 
 /* The last part of quantize_row_iq4_nl_impl() for a block with 8 scales, given in fp32. */
-DTI_LANE void gguf_put_table_block(unsigned char *restrict to, const unsigned char *restrict x,
-                                   const float *restrict scale)
+GGUF_SHARED void gguf_put_table_block(unsigned char *restrict to, const unsigned char *restrict x,
+                                      const float *restrict scale)
 {
     unsigned char stored[8], code[32];
     uint32_t high = 0;

@@ -11,8 +11,8 @@
 #include "kernels/gguf/gguf_encode_table.h"
 
 /* Sums of squares of blocks, each in order, times two factors: for the lanes of their groups. */
-DTI_LANE void gguf_block_means(float *restrict means, const unsigned char *restrict x,
-                               unsigned elements, unsigned group, float twice, float inverse)
+GGUF_SHARED void gguf_block_means(float *restrict means, const unsigned char *restrict x,
+                                  unsigned elements, unsigned group, float twice, float inverse)
 {
     const unsigned groups = elements / group, blocks = GGUF_LANES / groups;
     gguf_lanes sum = {0};
@@ -127,9 +127,9 @@ DTI_LANE void gguf_levels_search(struct gguf_levels *restrict me, unsigned n, un
 }
 
 /* Scales in the lanes of their blocks, then minima. */
-DTI_LANE void gguf_affine_levels(struct gguf_levels *restrict to,
-                                 const struct gguf_affine *restrict found, unsigned groups,
-                                 float most)
+GGUF_SHARED void gguf_affine_levels(struct gguf_levels *restrict to,
+                                    const struct gguf_affine *restrict found, unsigned groups,
+                                    float most)
 {
     const unsigned blocks = GGUF_LANES / groups;
     for (unsigned g = 0; g < groups; g++)
@@ -143,9 +143,10 @@ DTI_LANE void gguf_affine_levels(struct gguf_levels *restrict to,
 
 static const struct gguf_tries gguf_weighted_tries = {-0.9F, 0.05F, 36};
 
-DTI_LANE void gguf_weighted_affine(struct gguf_affine *restrict to, const unsigned char *restrict x,
-                                   const unsigned char *restrict columns,
-                                   const float *restrict means, unsigned n, int most)
+GGUF_SHARED void gguf_weighted_affine(struct gguf_affine *restrict to,
+                                      const unsigned char *restrict x,
+                                      const unsigned char *restrict columns,
+                                      const float *restrict means, unsigned n, int most)
 {
     gguf_lanes lanes[32], weights[32];
     gguf_transpose(lanes, x, n);
@@ -154,10 +155,10 @@ DTI_LANE void gguf_weighted_affine(struct gguf_affine *restrict to, const unsign
                        gguf_weighted_tries, false);
 }
 
-DTI_LANE void gguf_weighted_scale(struct gguf_scaled *restrict to, gguf_lanes *restrict weights,
-                                  const unsigned char *restrict x,
-                                  const unsigned char *restrict columns,
-                                  const float *restrict means, unsigned n, int most)
+GGUF_SHARED void gguf_weighted_scale(struct gguf_scaled *restrict to, gguf_lanes *restrict weights,
+                                     const unsigned char *restrict x,
+                                     const unsigned char *restrict columns,
+                                     const float *restrict means, unsigned n, int most)
 {
     gguf_lanes lanes[32];
     gguf_transpose(lanes, x, n);
@@ -165,9 +166,9 @@ DTI_LANE void gguf_weighted_scale(struct gguf_scaled *restrict to, gguf_lanes *r
     gguf_scale_search(to, (const gguf_lanes *)lanes, (const gguf_lanes *)weights, n, most);
 }
 
-DTI_LANE void gguf_weighted_table(float *restrict scale, const unsigned char *restrict x,
-                                  const unsigned char *restrict columns,
-                                  const float *restrict means)
+GGUF_SHARED void gguf_weighted_table(float *restrict scale, const unsigned char *restrict x,
+                                     const unsigned char *restrict columns,
+                                     const float *restrict means)
 {
     gguf_lanes lanes[32], weights[32];
     gguf_transpose(lanes, x, 32);
@@ -330,9 +331,9 @@ DTI_LANE void q5_k_weigh(unsigned char *restrict to, const unsigned char *restri
 }
 
 /* The scales of blocks, and the codes of their groups, in lanes. */
-DTI_LANE void gguf_weighted_q3_k(struct gguf_scaled *restrict blocks, gguf_lanes *restrict code,
-                                 gguf_lanes *restrict scales, const unsigned char *restrict x,
-                                 const unsigned char *restrict columns)
+GGUF_SHARED void gguf_weighted_q3_k(struct gguf_scaled *restrict blocks, gguf_lanes *restrict code,
+                                    gguf_lanes *restrict scales, const unsigned char *restrict x,
+                                    const unsigned char *restrict columns)
 {
     enum { BLOCKS = GGUF_LANES / 16 };
     struct gguf_scaled found;
