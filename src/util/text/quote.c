@@ -174,7 +174,8 @@ const char *dti_quote(char buffer[DTI_QUOTE_SIZE], const char *text, size_t leng
         used += piece_length;
         taken += size;
     }
-    strcpy(buffer + used, taken < length ? cut : "'");
+    const char *const end = taken < length ? cut : "'";
+    memcpy(buffer + used, end, strlen(end) + 1);
     return buffer;
 }
 

@@ -123,7 +123,7 @@ enum dti_status dti_regex_capture(const struct dti_regex_program *program, const
         search.slots[i] = SIZE_MAX;
     *ret_found = search.visited && run(&search);
     const bool failed = !search.visited || search.failed;
-    for (unsigned i = 1; i < DTI_REGEX_GROUPS; i++) {
+    for (size_t i = 1; i < DTI_REGEX_GROUPS; i++) {
         const bool both = search.slots[2 * i] != SIZE_MAX && search.slots[2 * i + 1] != SIZE_MAX;
         ret->begin[i] = both ? search.slots[2 * i] : SIZE_MAX;
         ret->end[i] = both ? search.slots[2 * i + 1] : SIZE_MAX;
