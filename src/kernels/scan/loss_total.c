@@ -12,7 +12,6 @@
 #include "kernels/kernel.h"
 #include "kernels/scan/loss.h"
 #include "kernels/scan/loss_tile.h"
-#include "kernels/scan/tile_sum.h"
 
 void dti_loss_init(struct dti_loss *ret)
 {
@@ -50,15 +49,6 @@ void dti_loss_merge(struct dti_loss *loss, const struct dti_loss *part)
     dti_exact_sum_merge(&loss->sum_absolute, &part->sum_absolute);
     dti_exact_sum_merge(&loss->sum_squared, &part->sum_squared);
     dti_exact_sum_merge(&loss->sum_source_squared, &part->sum_source_squared);
-}
-
-_Static_assert((int)DTI_LOSS_LANES == (int)DTI_TILE_LANES, "one order of additions");
-
-void dti_loss_add_lanes(struct dti_loss *loss, const struct dti_loss_lanes *lanes)
-{
-    dti_exact_sum_add(&loss->sum_absolute, dti_tile_sum(lanes->absolute));
-    dti_exact_sum_add(&loss->sum_squared, dti_tile_sum(lanes->squared));
-    dti_exact_sum_add(&loss->sum_source_squared, dti_tile_sum(lanes->source_squared));
 }
 
 double dti_loss_mean_absolute(const struct dti_loss *loss)
