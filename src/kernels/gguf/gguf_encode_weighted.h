@@ -296,39 +296,35 @@ DTI_LANE void gguf_put_levels(unsigned char *restrict to, unsigned char *restric
     gguf_put_affine_codes(to, code, x, found, (unsigned)(8 * b), scale, minimum, most);
 }
 
-DTI_LANE void q4_k_weigh(unsigned char *restrict to, const unsigned char *restrict x, size_t count,
-                         const unsigned char *restrict columns, float mean)
+/* What q4_k and q5_k find for all their blocks; codes are at most `most`. */
+GGUF_SHARED void gguf_weighted_levels(struct gguf_affine *restrict found,
+                                      struct gguf_levels *restrict levels,
+                                      const unsigned char *restrict x,
+                                      const unsigned char *restrict columns, int most)
 {
-    struct gguf_affine found;
-    struct gguf_levels levels;
     gguf_lanes means;
-    unsigned char code[256];
-    (void)mean;
     gguf_block_means(means, x, 256, 32, 2, 0x1p-8F);
-    gguf_weighted_affine(&found, x, columns, means, 32, 15);
-    gguf_affine_levels(&levels, &found, 8, 63);
-    for (size_t b = 0; b < count; b++, to += 144) {
-        gguf_put_levels(to, code, x + 1024 * b, &found, &levels, b, 255, 15);
-        gguf_put_q4_k(to, code);
-    }
+    gguf_weighted_affine(found, x, columns, means, 32, most);
+    gguf_affine_levels(levels, found, 8, 63);
 }
 
-DTI_LANE void q5_k_weigh(unsigned char *restrict to, const unsigned char *restrict x, size_t count,
-                         const unsigned char *restrict columns, float mean)
-{
-    struct gguf_affine found;
-    struct gguf_levels levels;
-    gguf_lanes means;
-    unsigned char code[256];
-    (void)mean;
-    gguf_block_means(means, x, 256, 32, 2, 0x1p-8F);
-    gguf_weighted_affine(&found, x, columns, means, 32, 31);
-    gguf_affine_levels(&levels, &found, 8, 63);
-    for (size_t b = 0; b < count; b++, to += 176) {
-        gguf_put_levels(to, code, x + 1024 * b, &found, &levels, b, 63, 31);
-        gguf_put_q5_k(to, code);
+#define GGUF_WEIGH(word, bytes, limit, most)                                                    \
+    DTI_LANE void word##_weigh(unsigned char *restrict to, const unsigned char *restrict x,     \
+                               size_t count, const unsigned char *restrict columns, float mean) \
+    {                                                                                           \
+        struct gguf_affine found;                                                               \
+        struct gguf_levels levels;                                                              \
+        unsigned char code[256];                                                                \
+        (void)mean;                                                                             \
+        gguf_weighted_levels(&found, &levels, x, columns, most);                                \
+        for (size_t b = 0; b < count; b++, to += (bytes)) {                                     \
+            gguf_put_levels(to, code, x + 1024 * b, &found, &levels, b, limit, most);           \
+            gguf_put_##word(to, code);                                                          \
+        }                                                                                       \
     }
-}
+GGUF_WEIGH(q4_k, 144, 255, 15)
+GGUF_WEIGH(q5_k, 176, 63, 31)
+#undef GGUF_WEIGH
 
 /* The scales of blocks, and the codes of their groups, in lanes. */
 GGUF_SHARED void gguf_weighted_q3_k(struct gguf_scaled *restrict blocks, gguf_lanes *restrict code,

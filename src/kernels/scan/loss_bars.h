@@ -181,14 +181,20 @@ struct dti_loss_work {
  * that one has also been cast. */
 typedef size_t dti_loss_groups_fn(struct dti_loss_work *work, size_t at);
 
+/* Whether an overflow may be decided by an element's index, as in stochastic rounding. */
+static inline bool dti_loss_draws(const struct dti_loss_rule *rule)
+{
+    return rule->overflow_from[0] < rule->overflow_sure[0] ||
+           rule->overflow_from[1] < rule->overflow_sure[1];
+}
+
 /* Whether the code of the level can count n numbers: nothing is decided by an index, and there is
  * no element without a code. */
 static inline bool dti_loss_suits_any(const struct dti_loss_rule *rule, const float *x,
                                       const float *y, size_t n)
 {
     bool special = false;
-    if (rule->overflow_from[0] < rule->overflow_sure[0] ||
-        rule->overflow_from[1] < rule->overflow_sure[1])
+    if (dti_loss_draws(rule))
         return false;
     if (rule->nan_has_no_code || rule->negative_has_no_code)
         for (size_t i = 0; i < n; i++)

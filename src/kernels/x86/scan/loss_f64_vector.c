@@ -368,8 +368,7 @@ static bool suits_any(const struct dti_loss_rule *rule, const double *source, co
                       size_t n)
 {
     bool special = false;
-    if (rule->overflow_from[0] < rule->overflow_sure[0] ||
-        rule->overflow_from[1] < rule->overflow_sure[1])
+    if (dti_loss_draws(rule))
         return false;
     if (rule->nan_has_no_code || rule->negative_has_no_code)
         for (size_t i = 0; i < n; i++)
