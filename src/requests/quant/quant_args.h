@@ -7,8 +7,19 @@
 #include "answers/rewrite/recipe.h"
 #include "requests/rewrite/rewrite_job.h"
 
+/* Types of single tensors, from a plan; and how `advise` measures. */
+struct dti_quant_choice {
+    const struct dti_named_types *named; /* if not NULL, what is quantized; the type of each is an
+                                            index of the items of `types`, whose patterns do not
+                                            count */
+    bool gguf;                           /* the new file is GGUF */
+    bool skips_unfit;                    /* as in struct dti_rewrite_request, like the next one */
+    const struct dti_error_watch *watch; /* with dry_run: the data is read */
+};
+
 struct quant_args {
     struct dti_recipe recipe; /* must be first: recipe words rely on it */
+    const struct dti_quant_choice *choice; /* or NULL */
     int fail_on;              /* set of enum dti_quant_event */
     /* files only */
     struct dti_transfer_args transfer;
