@@ -6,12 +6,13 @@
 #define ANSWERS_ADVISE_ADVISE_H
 
 #include "answers/advise/measured.h"
+#include "answers/common.h"
 #include "files/advise/advise_loaders.h"
 #include "files/advise/choose.h"
 
 /* Tensors that share a format. */
 struct dti_advise_group {
-    uint32_t first; /* its first tensor */
+    uint32_t first; /* its first tensor; next_in_group has the others */
     uint32_t tensor_count;
     uint64_t elements;
     double weight; /* of its tensors */
@@ -35,7 +36,8 @@ struct dti_advise {
     struct dti_advise_group *groups;
     uint32_t group_count;
     uint32_t *group_of; /* of each tensor; UINT32_MAX: it stays as it is in every mixture */
-    struct dti_choice *choices;
+    uint32_t *next_in_group; /* of each tensor the next one of its group; UINT32_MAX: none */
+    struct dti_format_choice *choices;
     uint32_t *choice_formats; /* of each choice; format_count: as stored */
     uint32_t *starts;
     uint32_t *picks; /* of each group, an index into the choices */
@@ -50,7 +52,7 @@ struct dti_advise {
     size_t mixture_count;
     struct dti_frontier_point *frontier; /* bytes and errors without the tensors that stay */
     size_t frontier_count;
-    const struct dti_warnings *warnings;
+    struct dti_warnings warnings;
 };
 
 /* The format of a tensor; format_count: it stays as it is. */

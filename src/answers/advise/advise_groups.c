@@ -9,41 +9,83 @@
 #include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
-/* Numbers the groups of tensors that some format can hold. */
-static enum dti_status number_groups(struct dti_advise *advise, struct dti_error *reterr)
+static enum dti_status make_room(struct dti_advise *advise, struct dti_error *reterr)
 {
     const struct dti_measured *const measured = &advise->measured;
     const size_t count = measured->tensor_count, formats = measured->format_count + 1;
     advise->group_of = dti_malloc((count + 1) * sizeof *advise->group_of);
+    advise->next_in_group = dti_malloc((count + 1) * sizeof *advise->next_in_group);
     advise->groups = dti_calloc(count + 1, sizeof *advise->groups);
     advise->starts = dti_calloc(count + 1, sizeof *advise->starts);
     advise->picks = dti_calloc(count + 1, sizeof *advise->picks);
     advise->choices = dti_calloc((count + 1) * formats, sizeof *advise->choices);
     advise->choice_formats = dti_calloc((count + 1) * formats, sizeof *advise->choice_formats);
-    if (!advise->group_of || !advise->groups || !advise->starts || !advise->picks ||
+    if (!advise->group_of || !advise->next_in_group || !advise->groups || !advise->starts || !advise->picks ||
         !advise->choices || !advise->choice_formats)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++)
-        advise->group_of[i] = UINT32_MAX;
+        advise->group_of[i] = advise->next_in_group[i] = UINT32_MAX;
+    return DTI_OK;
+}
+
+/* Adds a tensor to its group. lasts: the last tensor of each group so far. numbers: the group of
+ * each first tensor, or UINT32_MAX. */
+static void add_to_group(struct dti_advise *advise, uint32_t at, uint32_t *numbers, uint32_t *lasts)
+{
+    const struct dti_measured_tensor *const tensor = &advise->measured.tensors[at];
+    uint32_t *const number = &numbers[tensor->group];
+    if (*number == UINT32_MAX) {
+        *number = advise->group_count++;
+        advise->groups[*number].first = at;
+    } else {
+        advise->next_in_group[lasts[*number]] = at;
+    }
+    lasts[*number] = at;
+    advise->group_of[at] = *number;
+    struct dti_advise_group *const group = &advise->groups[*number];
+    group->tensor_count++;
+    group->elements += tensor->elements;
+    group->weight += tensor->weight;
+    advise->weight += tensor->weight;
+}
+
+static bool is_called(const struct dti_measured_tensor *tensor, const char *end)
+{
+    const size_t length = strlen(end);
+    return tensor->name_length >= length &&
+           memcmp(tensor->name + tensor->name_length - length, end, length) == 0;
+}
+
+/* Whether a tensor that stays keeps its group from being quantized: it is one of the matrices. */
+static bool holds_back(const struct dti_measured_tensor *tensor)
+{
+    return !tensor->taken && tensor->rank == 2 && is_called(tensor, ".weight");
+}
+
+static enum dti_status number_groups(struct dti_advise *advise, struct dti_error *reterr)
+{
+    enum { STAYS = INT32_MAX };
+    const struct dti_measured *const measured = &advise->measured;
+    const size_t count = measured->tensor_count;
+    uint32_t *const numbers = dti_malloc((2 * count + 1) * sizeof *numbers);
+    if (!numbers)
+        return dti_no_memory(reterr);
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = UINT32_MAX;
+    for (size_t i = 0; i < count; i++) {
+        if (holds_back(&measured->tensors[i]))
+            numbers[measured->tensors[i].group] = STAYS;
+    }
     for (size_t i = 0; i < count; i++) {
         const struct dti_measured_tensor *const tensor = &measured->tensors[i];
-        if (!tensor->taken) {
-            advise->kept_tensors++;
-            advise->kept_bytes += tensor->bytes;
+        if (tensor->taken && numbers[tensor->group] != STAYS) {
+            add_to_group(advise, (uint32_t)i, numbers, numbers + count);
             continue;
         }
-        uint32_t *const number = &advise->group_of[tensor->group];
-        if (*number == UINT32_MAX) {
-            advise->groups[advise->group_count].first = (uint32_t)i;
-            *number = advise->group_count++;
-        }
-        advise->group_of[i] = *number;
-        struct dti_advise_group *const group = &advise->groups[*number];
-        group->tensor_count++;
-        group->elements += tensor->elements;
-        group->weight += tensor->weight;
-        advise->weight += tensor->weight;
+        advise->kept_tensors++;
+        advise->kept_bytes += tensor->bytes;
     }
+    dti_free(numbers);
     return DTI_OK;
 }
 
@@ -95,7 +137,7 @@ static enum dti_status list_choices(struct dti_advise *advise, const struct sum 
             const bool stored = f + 1 == formats;
             if (sum->there != advise->groups[g].tensor_count || (stored && !advise->stored))
                 continue;
-            advise->choices[count] = (struct dti_choice){sum->bytes, sum->error};
+            advise->choices[count] = (struct dti_format_choice){sum->bytes, sum->error};
             advise->choice_formats[count++] = (uint32_t)f;
         }
         if (count == advise->starts[g])
@@ -108,7 +150,9 @@ static enum dti_status list_choices(struct dti_advise *advise, const struct sum 
 enum dti_status dti_advise_prepare(struct dti_advise *advise, struct dti_error *reterr)
 {
     const size_t formats = advise->measured.format_count + 1;
-    enum dti_status status = number_groups(advise, reterr);
+    enum dti_status status = make_room(advise, reterr);
+    if (status == DTI_OK)
+        status = number_groups(advise, reterr);
     if (status != DTI_OK)
         return status;
     if (advise->group_count == 0)
@@ -156,13 +200,6 @@ static size_t layer_of(const struct dti_measured_tensor *tensor)
     for (; at < tensor->name_length && at < 12 && dti_ascii_digit(tensor->name[at]); at++)
         layer = 10 * layer + (size_t)(tensor->name[at] - '0');
     return layer;
-}
-
-static bool is_called(const struct dti_measured_tensor *tensor, const char *end)
-{
-    const size_t length = strlen(end);
-    return tensor->name_length >= length &&
-           memcmp(tensor->name + tensor->name_length - length, end, length) == 0;
 }
 
 static size_t layer_count(const struct dti_measured *measured)
@@ -239,10 +276,12 @@ void dti_advise_free(struct dti_advise *advise)
     dti_measured_free(&advise->measured);
     dti_free(advise->groups);
     dti_free(advise->group_of);
+    dti_free(advise->next_in_group);
     dti_free(advise->choices);
     dti_free(advise->choice_formats);
     dti_free(advise->starts);
     dti_free(advise->picks);
     dti_free(advise->mixtures);
     dti_free(advise->frontier);
+    dti_warnings_free(&advise->warnings);
 }

@@ -20,6 +20,8 @@ struct dti_measured_figure {
 struct dti_measured_tensor {
     const char *name; /* in the new file */
     size_t name_length;
+    unsigned rank;
+    const uint64_t *shape;
     uint64_t elements;
     uint64_t bytes;    /* as written if it is not quantized */
     const char *dtype; /* likewise */

@@ -52,12 +52,17 @@ static enum dti_status list_tensors(const struct dti_rewrite *rewrite,
         struct dti_measured_tensor *const to = &measured->tensors[i];
         to->name = dti_pool_text(&measured->pool, tensor->name, tensor->name_length);
         to->name_length = tensor->name_length;
+        to->rank = tensor->rank;
         to->elements = tensor->elements;
+        uint64_t *const shape = dti_pool_array(&measured->pool, tensor->rank, sizeof *shape);
         to->bytes = tensor->bytes;
         to->dtype = dti_pool_text(&measured->pool, tensor->format->name,
                                   strlen(tensor->format->name));
-        if (!to->name || !to->dtype)
-            status = dti_no_memory(reterr);
+        if (!to->name || !to->dtype || !shape)
+            return dti_no_memory(reterr);
+        if (tensor->rank > 0)
+            memcpy(shape, tensor->shape, tensor->rank * sizeof *shape);
+        to->shape = shape;
     }
     return status;
 }
