@@ -32,6 +32,7 @@ struct dti_advise {
     uint64_t budget;
     bool stored; /* the menu has tensors as they are in the input */
     struct dti_measured measured;
+    struct dti_measured file; /* that names are of, if they were read; else empty */
 
     struct dti_advise_group *groups;
     uint32_t group_count;

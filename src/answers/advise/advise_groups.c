@@ -274,6 +274,7 @@ enum dti_status dti_advise_mix(struct dti_advise *advise, struct dti_error *rete
 void dti_advise_free(struct dti_advise *advise)
 {
     dti_measured_free(&advise->measured);
+    dti_measured_free(&advise->file);
     dti_free(advise->groups);
     dti_free(advise->group_of);
     dti_free(advise->next_in_group);

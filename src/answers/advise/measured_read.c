@@ -116,8 +116,7 @@ static void read_tensor(struct dti_member_reader *reader, struct dti_measured *m
             tensor->name =
                 dti_members_text(reader, &measured->pool, &tensor->name_length);
         else if (dti_members_is(reader, "name_hex"))
-            tensor->name =
-                dti_members_hex(reader, &measured->pool, &tensor->name_length);
+            dti_members_hex(reader, &measured->pool, &tensor->name, &tensor->name_length);
         else if (dti_members_is(reader, "shape"))
             read_shape(reader, &measured->pool, tensor);
         else if (dti_members_is(reader, "dtype"))

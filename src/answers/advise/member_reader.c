@@ -161,8 +161,8 @@ static int digit_of(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-const char *dti_members_hex(struct dti_member_reader *reader, struct dti_pool *pool,
-                            size_t *ret_length)
+void dti_members_hex(struct dti_member_reader *reader, struct dti_pool *pool, const char **ret,
+                     size_t *ret_length)
 {
     size_t length = 0;
     const char *const digits = dti_members_text(reader, pool, &length);
@@ -177,10 +177,11 @@ const char *dti_members_hex(struct dti_member_reader *reader, struct dti_pool *p
     }
     if (length % 2 != 0)
         dti_members_refuse(reader, "hexadecimal digits are missing");
-    if (bytes)
-        bytes[length / 2] = '\0';
+    if (!bytes)
+        return;
+    bytes[length / 2] = '\0';
+    *ret = bytes;
     *ret_length = length / 2;
-    return bytes;
 }
 
 void dti_members_schema(struct dti_member_reader *reader, const char *schema)

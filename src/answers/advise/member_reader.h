@@ -43,9 +43,9 @@ double dti_members_double(struct dti_member_reader *reader);
 /* A copy in the pool, with a NUL after it; NULL is written for null. ret_length: may be NULL. */
 const char *dti_members_text(struct dti_member_reader *reader, struct dti_pool *pool,
                              size_t *ret_length);
-/* The bytes that a text of hexadecimal digits spells. */
-const char *dti_members_hex(struct dti_member_reader *reader, struct dti_pool *pool,
-                            size_t *ret_length);
+/* The bytes that a text of hexadecimal digits spells; null changes nothing. */
+void dti_members_hex(struct dti_member_reader *reader, struct dti_pool *pool, const char **ret,
+                     size_t *ret_length);
 /* The member "schema" must be that one. */
 void dti_members_schema(struct dti_member_reader *reader, const char *schema);
 

@@ -16,8 +16,8 @@ struct advise_args {
 extern const struct dti_option dti_advise_options[];
 
 /* advise_measure.c: fills the measurements: from their file, else by a pass over the input for each
- * format of the menu, and writes the file. The loader and the formats are set. container: the
- * input. pass: as in a front, or NULL. */
+ * format of the menu. The loader and the formats are set. container: the input. pass: as in a
+ * front, or NULL. save: writes the file of measurements, or NULL. */
 struct dti_advise_work {
     const struct advise_args *args;
     const struct dti_asker *asker;
@@ -26,9 +26,11 @@ struct dti_advise_work {
     struct dti_command_context *cx; /* of pass, or NULL */
     enum dti_status (*pass)(struct dti_rewrite_job *job, struct dti_rewrite_options *options,
                             struct dti_error *reterr);
+    enum dti_status (*save)(const struct dti_advise_work *work, const struct dti_measured *measured,
+                            struct dti_error *reterr);
 };
-enum dti_status dti_advise_measure(const struct dti_advise_work *work,
-                                   struct dti_measured *measured, struct dti_error *reterr);
+enum dti_status dti_advise_measure(const struct dti_advise_work *work, struct dti_advise *advise,
+                                   struct dti_error *reterr);
 /* The bytes of the new file, and of its tensors, if the plan is executed. Fails as `quant` does. */
 enum dti_status dti_advise_size(const struct dti_advise_work *work, struct dti_advise *advise,
                                 struct dti_error *reterr);

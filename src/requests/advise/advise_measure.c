@@ -7,6 +7,7 @@
 
 #include "files/advise/advise_loaders.h"
 #include "files/advise/tensor_errors.h"
+#include "io/input.h"
 #include "requests/advise/advise_args.h"
 #include "requests/quant/quant_args.h"
 #include "util/run/allocate.h"
@@ -201,10 +202,82 @@ static enum dti_status measure_all(const struct dti_advise_work *work,
     return status;
 }
 
-enum dti_status dti_advise_measure(const struct dti_advise_work *work,
-                                   struct dti_measured *measured, struct dti_error *reterr)
+/* The digest of the input: of several files, that of their digests. */
+static enum dti_status find_digest(const struct dti_container *container,
+                                   char ret[DTI_DIGEST_TEXT], struct dti_error *reterr)
 {
-    return measure_all(work, measured, reterr);
+    const size_t count = dti_digest_count(container);
+    struct dti_digest whole, *const digests = dti_calloc(count + 1, sizeof *digests);
+    if (!digests)
+        return dti_no_memory(reterr);
+    const enum dti_status status = dti_digest_files(container, digests, NULL, NULL, reterr);
+    if (count == 1)
+        whole = digests[0];
+    else
+        dti_digest_bytes(digests, count * sizeof *digests, &whole);
+    if (status == DTI_OK)
+        (void)dti_digest_spell(ret, &whole);
+    dti_free(digests);
+    return status;
+}
+
+static bool same_texts(const char *a, const char *b)
+{
+    return (!a && !b) || (a && b && strcmp(a, b) == 0);
+}
+
+/* Takes the figures of the menu's formats from measurements of the same input. */
+static enum dti_status take_file(const struct dti_measured *file, struct dti_measured *measured,
+                                 const char *path, struct dti_error *reterr)
+{
+    const char *const quoted = DTI_QUOTED(path, strlen(path));
+    if (strcmp(file->digest, measured->digest) != 0)
+        return dti_fail(reterr, DTI_BAD_INPUT,
+                        "%s has the measurements of another input; give the name of a new file",
+                        quoted);
+    if (strcmp(file->loader, measured->loader) != 0 || !same_texts(file->keep, measured->keep))
+        return dti_fail(reterr, DTI_BAD_INPUT,
+                        "%s has measurements for another --loader or --keep; give the name of a "
+                        "new file",
+                        quoted);
+    enum dti_status status = dti_measured_alloc(measured, file->tensor_count, reterr);
+    for (size_t f = 0; f < measured->format_count && status == DTI_OK; f++) {
+        size_t from = 0;
+        while (from < file->format_count &&
+               strcmp(file->formats[from], measured->formats[f]) != 0)
+            from++;
+        if (from == file->format_count)
+            return dti_fail(reterr, DTI_BAD_INPUT,
+                            "%s has no measurements of %s; leave it out of --menu, or give the "
+                            "name of a new file",
+                            quoted, measured->formats[f]);
+        for (size_t i = 0; i < file->tensor_count; i++)
+            *dti_measured_at(measured, i, f) = *dti_measured_at(file, i, from);
+    }
+    for (size_t i = 0; i < file->tensor_count && status == DTI_OK; i++) {
+        struct dti_measured_tensor *const tensor = &measured->tensors[i];
+        *tensor = file->tensors[i];
+        tensor->taken = false;
+        for (size_t f = 0; f < measured->format_count; f++)
+            tensor->taken = tensor->taken || dti_measured_at(measured, i, f)->there;
+    }
+    return status;
+}
+
+enum dti_status dti_advise_measure(const struct dti_advise_work *work, struct dti_advise *advise,
+                                   struct dti_error *reterr)
+{
+    struct dti_measured *const measured = &advise->measured;
+    const char *const path = work->args->measurements;
+    enum dti_status status =
+        path ? find_digest(work->container, measured->digest, reterr) : DTI_OK;
+    if (status == DTI_OK && path && dti_input_there(path) == 0) {
+        status = dti_measured_read(&advise->file, path, reterr);
+        return status == DTI_OK ? take_file(&advise->file, measured, path, reterr) : status;
+    }
+    if (status == DTI_OK)
+        status = measure_all(work, measured, reterr);
+    return status == DTI_OK && path && work->save ? work->save(work, measured, reterr) : status;
 }
 
 /* A type for each format, in the order of the measurements: "*=int8,*=mxfp4". */

@@ -217,7 +217,7 @@ enum dti_status dti_advise_run(struct dti_advise *ret, struct dti_advise_work *w
     if (status == DTI_OK)
         status = read_menu(ret, args->menu ? args->menu : ret->row->menu, reterr);
     if (status == DTI_OK)
-        status = dti_advise_measure(work, &ret->measured, reterr);
+        status = dti_advise_measure(work, ret, reterr);
     if (status == DTI_OK)
         status = find_groups(ret, work, reterr);
     if (status == DTI_OK)
