@@ -3,13 +3,12 @@
  * The best choice for a size, and the frontier, for the oracle tests. Standard input: requests in
  * this machine's byte order: the number of groups in 4 bytes, a budget in 8, the starts in 4 each,
  * the choices as bytes and error, 8 each. Answers are lines: "picks", the size, error and bound,
- * whether it is proved, seconds, peak memory in KiB, and the picks; or "no" and the least size; or
- * "error" and its text. Then the frontier: the number of points, and each one's size, error, group
- * and choice. */
+ * whether it is proved, seconds of processor time, peak memory in KiB, and the picks; or "no" and
+ * the least size; or "error" and its text. Then the frontier: the number of points, and each one's
+ * size, error, group and choice. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "files/advise/choose.h"
@@ -21,30 +20,44 @@ static void get(void *ret, size_t size, size_t count)
         exit(1);
 }
 
+/* Of this process alone: the machine may be busy. */
 static double seconds(void)
 {
     struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* The peak in KiB; getrusage() has that of the parent, too. */
+static long peak_memory(void)
+{
+    char line[256];
+    long peak = 0;
+    FILE *const status = fopen("/proc/self/status", "r");
+    while (status && fgets(line, sizeof line, status)) {
+        if (sscanf(line, "VmHWM: %ld", &peak) == 1)
+            break;
+    }
+    if (status)
+        (void)fclose(status);
+    return peak;
 }
 
 static void answer_choice(const struct dti_choice_set *set, uint64_t budget)
 {
     struct dti_chosen chosen;
     struct dti_error error;
-    struct rusage usage;
     uint32_t *const picks = calloc((size_t)set->n_groups + 1, sizeof *picks);
     const double start = seconds();
     const enum dti_status status = dti_choose(set, budget, picks, &chosen, &error);
     const double end = seconds();
-    (void)getrusage(RUSAGE_SELF, &usage);
     if (status == DTI_ANSWER_NO) {
         printf("no %" PRIu64 " %s\n", chosen.bytes, error.text);
     } else if (status != DTI_OK) {
         printf("error %s\n", error.text);
     } else {
         printf("picks %" PRIu64 " %a %a %d %.6f %ld", chosen.bytes, chosen.error, chosen.bound,
-               chosen.proved, end - start, usage.ru_maxrss);
+               chosen.proved, end - start, peak_memory());
         for (uint32_t i = 0; i < set->n_groups; i++)
             printf(" %" PRIu32, picks[i]);
         putchar('\n');

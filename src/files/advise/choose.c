@@ -80,12 +80,33 @@ static enum dti_status choose_first(const struct dti_choice_set *set, uint64_t b
     return DTI_OK;
 }
 
+/* The largest budget up to this one that choices can use whole: all their bytes are those of the
+ * smallest choices and a multiple of the greatest common divisor of the others'. */
+static uint64_t usable(const struct dti_relax *relax, uint64_t budget)
+{
+    uint64_t least = 0, divisor = 0;
+    for (uint32_t group = 0; group < relax->n_groups; group++) {
+        const uint32_t first = relax->starts[group];
+        least += relax->items[first].bytes;
+        for (uint32_t i = first + 1; i < relax->starts[group + 1]; i++) {
+            uint64_t rest = relax->items[i].bytes - relax->items[first].bytes;
+            while (rest > 0) {
+                const uint64_t next = divisor % rest;
+                divisor = rest;
+                rest = next;
+            }
+        }
+    }
+    return divisor > 0 ? budget - (budget - least) % divisor : budget;
+}
+
 /* The search begins with the better of two choices: that in picks, and that of the linear program
  * in units. */
-static enum dti_status choose_best(const struct dti_relax *relax, uint64_t budget, uint32_t *base,
+static enum dti_status choose_best(struct dti_relax *relax, uint64_t budget, uint32_t *base,
                                    uint32_t *items, uint64_t units, uint32_t *picks,
                                    struct dti_core_result *ret, struct dti_error *reterr)
 {
+    budget = usable(relax, budget);
     const uint32_t step = dti_relax_fill(relax, budget, base);
     memcpy(items, base, relax->n_groups * sizeof *items);
     dti_relax_fill_up(relax, budget, step, items);

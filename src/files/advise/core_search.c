@@ -20,9 +20,9 @@
 #include "util/run/caller.h"
 
 enum {
-    STATES_MOST = 1 << 17,
+    STATES_MOST = 1 << 15,
     STATES_FEW = 1 << 6, /* after so much work: */
-    WORK_MOST = 1 << 25, /* states made */
+    WORK_MOST = 1 << 23, /* states made */
     NODES_MOST = 1 << 22
 };
 static const uint32_t none = UINT32_MAX;

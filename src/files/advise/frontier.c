@@ -46,6 +46,7 @@ enum dti_status dti_frontier(const struct dti_choice_set *set, struct dti_fronti
         return status;
     struct dti_frontier_point *const points = dti_calloc((size_t)relax.n_steps + 1, sizeof *points);
     if (points) {
+        dti_relax_sort(&relax);
         walk(&relax, points);
         *ret = points;
         *ret_n = (size_t)relax.n_steps + 1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Dominance, convex hulls, and steps in the order of their slopes. */
+ * Dominance, convex hulls, and steps in the order of their slopes. The steps that fit into a budget
+ * are found without sorting all of them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,7 +126,6 @@ enum dti_status dti_relax_new(const struct dti_choice_set *set, double most, con
         add_items(&relax, set, group, most, exponent);
         add_steps(&relax, group);
     }
-    qsort(relax.steps, relax.n_steps, sizeof *relax.steps, order_steps);
     *ret = relax;
     return DTI_OK;
 }
@@ -153,18 +153,62 @@ uint64_t dti_relax_units(const struct dti_relax *relax, const uint32_t *items)
     return units;
 }
 
-uint32_t dti_relax_fill(const struct dti_relax *relax, uint64_t budget, uint32_t *ret_items)
+void dti_relax_sort(struct dti_relax *relax)
 {
+    qsort(relax->steps, relax->n_steps, sizeof *relax->steps, order_steps);
+}
+
+static void exchange(struct dti_relax_step *a, struct dti_relax_step *b)
+{
+    const struct dti_relax_step kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* Orders the steps from low up to, not including, high around one of them, whose place is
+ * returned. *ret_bytes: of those before it. */
+static uint32_t divide(struct dti_relax_step *steps, uint32_t low, uint32_t high, uint64_t *random,
+                       uint64_t *ret_bytes)
+{
+    uint32_t place = low;
+    *ret_bytes = 0;
+    *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    exchange(&steps[low + (uint32_t)(*random >> 33) % (high - low)], &steps[high - 1]);
+    for (uint32_t i = low; i + 1 < high; i++) {
+        if (order_steps(&steps[i], &steps[high - 1]) > 0)
+            continue;
+        *ret_bytes += steps[i].run;
+        exchange(&steps[i], &steps[place++]);
+    }
+    exchange(&steps[place], &steps[high - 1]);
+    return place;
+}
+
+uint32_t dti_relax_fill(struct dti_relax *relax, uint64_t budget, uint32_t *ret_items)
+{
+    uint32_t low = 0, high = relax->n_steps;
+    uint64_t random = 1, bytes;
     memcpy(ret_items, relax->starts, relax->n_groups * sizeof *ret_items);
     uint64_t left = budget - dti_relax_bytes(relax, ret_items);
-    for (uint32_t i = 0; i < relax->n_steps; i++) {
-        const struct dti_relax_step *const step = &relax->steps[i];
-        if (step->run > left)
-            return i;
-        left -= step->run;
-        ret_items[step->group] = step->to;
+    while (low < high) {
+        const uint32_t place = divide(relax->steps, low, high, &random, &bytes);
+        if (bytes > left) {
+            high = place;
+            continue;
+        }
+        left -= bytes;
+        low = place;
+        if (relax->steps[place].run > left)
+            break;
+        left -= relax->steps[place].run;
+        low = place + 1;
     }
-    return relax->n_steps;
+    for (uint32_t i = 0; i < low; i++) {
+        const struct dti_relax_step *const step = &relax->steps[i];
+        if (ret_items[step->group] < step->to)
+            ret_items[step->group] = step->to;
+    }
+    return low;
 }
 
 void dti_relax_fill_up(const struct dti_relax *relax, uint64_t budget, uint32_t step,

@@ -42,9 +42,13 @@ enum dti_status dti_relax_new(const struct dti_choice_set *set, double most, con
                               struct dti_relax *ret, struct dti_error *reterr);
 void dti_relax_free(struct dti_relax *relax);
 
+/* Orders all steps, the steepest first. */
+void dti_relax_sort(struct dti_relax *relax);
+
 /* The items of all groups after the steps that fit into the budget, up to the first one that does
- * not, whose number is returned: n_steps if all fit. */
-uint32_t dti_relax_fill(const struct dti_relax *relax, uint64_t budget, uint32_t *ret_items);
+ * not, whose place is returned: n_steps if all fit. Moves the steps: those before that place are
+ * steeper, those behind it less steep. The first item of all groups must fit. */
+uint32_t dti_relax_fill(struct dti_relax *relax, uint64_t budget, uint32_t *ret_items);
 /* Goes on from there, with any later step that fits. */
 void dti_relax_fill_up(const struct dti_relax *relax, uint64_t budget, uint32_t step,
                        uint32_t *items);
