@@ -52,6 +52,7 @@ struct plan_tensor {
 };
 
 DTI_WORDS(written_words, "safetensors", "gguf")
+DTI_WORDS(per_words, "tensor", "channel")
 
 static const char *layout_words(size_t index)
 {

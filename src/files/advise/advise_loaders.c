@@ -15,13 +15,15 @@
 static const struct dti_advise_row rows[] = {
 #define SAFETENSORS false
 #define GGUF        true
-#define ADVISE_LOADER(id, name_, gguf_, layout_, modules_, experts_, kept_, menu_, source) \
-    {.name = name_,                                                                        \
-     .gguf = (gguf_),                                                                      \
-     .layout = DTI_LAYOUT_##layout_,                                                       \
-     .modules = (modules_),                                                                \
-     .experts = (experts_),                                                                \
-     .kept = kept_,                                                                        \
+#define ADVISE_LOADER(id, name_, gguf_, layout_, channels_, modules_, experts_, kept_, menu_, \
+                      source)                                                                 \
+    {.name = name_,                                                                           \
+     .gguf = (gguf_),                                                                         \
+     .layout = DTI_LAYOUT_##layout_,                                                          \
+     .channels = (channels_),                                                                 \
+     .modules = (modules_),                                                                   \
+     .experts = (experts_),                                                                   \
+     .kept = kept_,                                                                           \
      .menu = menu_},
 #include "files/advise/advise_loaders.def"
 #undef SAFETENSORS

@@ -147,6 +147,20 @@ static enum dti_status list_named(const struct dti_advise_work *work, struct dti
     return DTI_OK;
 }
 
+/* Whether any format of a list "*=int8,*=mxfp4" has no blocks, so that --per means something. */
+static bool any_affine(const char *list)
+{
+    bool any = false;
+    for (const char *at = list; at; at = strchr(at, ',')) {
+        char word[32] = "";
+        at += at > list;
+        at += at[0] == '*' ? 2 : 0;
+        (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(at, ","), at);
+        any = any || !dti_block_lookup(word);
+    }
+    return any;
+}
+
 /* Runs `quant` without output. types: as of --type, one for each type of the choice. */
 static enum dti_status run_quant(struct measuring *measuring, const struct dti_quant_choice *choice,
                                  const char *dtype, const char *types, struct dti_error *reterr)
@@ -163,8 +177,11 @@ static enum dti_status run_quant(struct measuring *measuring, const struct dti_q
         .pass = pass,
         .report = report,
     };
+    const bool channels = work->row->channels && any_affine(types ? types : dtype);
     const struct quant_args args = {
-        .recipe = {.layout = work->row->layout},
+        .recipe = {.layout = work->row->layout,
+                   .per_given = channels,
+                   .rules = {.per = channels ? DTI_PER_CHANNEL : 0}},
         .choice = choice,
         .transfer = {.threads = work->args->transfer.threads,
                      .progress = work->args->transfer.progress,

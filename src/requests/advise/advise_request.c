@@ -12,7 +12,7 @@
 #include "util/text/ascii.h"
 
 static const struct dti_choice loader_choices[] = {
-#define ADVISE_LOADER(id, name_, written, layout, modules, experts, kept, menu, source_) \
+#define ADVISE_LOADER(id, name_, written, layout, channels, modules, experts, kept, menu, source_) \
     {.name = name_, .value = DTI_ADVISE_##id, .help = source_},
 #include "files/advise/advise_loaders.def"
     {.name = NULL},

@@ -14,7 +14,7 @@ struct plan_reading {
     struct dti_quant_plan_file *plan;
     const char *formats[QUANT_TARGETS_MAX];
     size_t format_count;
-    bool schema, writes;
+    bool schema, writes, channels;
 };
 
 static uint32_t number_of(struct plan_reading *reading, const char *format)
@@ -105,6 +105,11 @@ static void read_members(struct plan_reading *reading)
             reading->writes = plan->choice.gguf || (word && strcmp(word, "safetensors") == 0);
         } else if (dti_members_is(reader, "layout")) {
             read_layout(reading);
+        } else if (dti_members_is(reader, "per")) {
+            const char *const word = dti_members_text(reader, &plan->pool, NULL);
+            reading->channels = word && strcmp(word, "channel") == 0;
+            if (word && !reading->channels && strcmp(word, "tensor") != 0)
+                dti_members_refuse(reader, "per is neither tensor nor channel");
         } else if (dti_members_is(reader, "tensors") && dti_members_list(reader)) {
             while (dti_members_element(reader))
                 read_tensor(reading);
@@ -126,6 +131,10 @@ static enum dti_status settle(struct plan_reading *reading, struct dti_error *re
         return dti_fail(reterr, DTI_BAD_INPUT, "%s names tensor %s twice", reading->reader.label,
                         DTI_QUOTED(plan->named.list[twice].name, plan->named.list[twice].length));
     for (size_t i = 0; i < reading->format_count; i++) {
+        if (reading->channels && !dti_block_lookup(reading->formats[i])) {
+            plan->args.recipe.rules.per = DTI_PER_CHANNEL;
+            plan->args.recipe.per_given = true;
+        }
         dti_buffer_puts(&plan->types, i > 0 ? ",*=" : "*=");
         dti_buffer_puts(&plan->types, reading->formats[i]);
     }
@@ -144,7 +153,7 @@ enum dti_status dti_quant_plan_read(struct dti_quant_plan_file *ret, const struc
                                     const char *dtype, struct dti_error *reterr)
 {
     struct plan_reading reading = {.plan = ret};
-    const char *const option = dti_quant_given(args, "type layout dequant quant-only");
+    const char *const option = dti_quant_given(args, "type layout per dequant quant-only");
     *ret = (struct dti_quant_plan_file){.args = *args, .named = {.source = args->plan}};
     dti_buffer_init(&ret->types);
     if (option || dtype)

@@ -176,6 +176,7 @@ def judge_safetensors(folder, tensors, loader, out):
         require(len(taken) >= 14, "tensors that are quantized", len(taken))
         plan, written = out / "plan.json", out / ("%s-%s.safetensors" % (loader, form))
         plan.write_text(json.dumps({"schema": "dtinfo.advise_plan/1", "writes": "safetensors", "layout": layout,
+                                    "per": "channel" if loader == "vllm" else "tensor",
                                     "tensors": [{"name": entry["name"], "format": form} for entry in taken]}))
         run("quant", folder / "model.safetensors", "--plan", plan, "-o", written, "-q")
         parts = read(written)
