@@ -38,7 +38,8 @@ static void put_head(const struct dti_command_context *cx, const struct dti_advi
     dti_line_end(&line);
     dti_line_print(&line, DTI_STYLE_PLAIN, "  mean error %s",
                    dti_figure_words(text, mean, DIGITS));
-    dti_line_print(&line, DTI_STYLE_PLAIN, ", SQNR %s dB   ", put_db(text, mean));
+    dti_line_print(&line, DTI_STYLE_PLAIN, mean > 0 ? ", SQNR %s dB   " : ": %s   ",
+                   put_db(text, mean));
     if (advise->chosen.proved)
         dti_line_put(&line, DTI_STYLE_GOOD, "proved: no other choice of the menu has less");
     else
@@ -46,10 +47,12 @@ static void put_head(const struct dti_command_context *cx, const struct dti_advi
                        dti_figure_words(text, dti_advise_mean(advise, advise->chosen.bound),
                                         DIGITS));
     dti_line_end(&line);
-    dti_line_print(&line, DTI_STYLE_PLAIN, "  %u group%s that must share a format, of %zu tensors",
-                   (unsigned)advise->group_count, advise->group_count == 1 ? "" : "s",
-                   advise->measured.tensor_count - advise->kept_tensors);
-    dti_line_print(&line, DTI_STYLE_PLAIN, "; %zu other tensors stay, %s", advise->kept_tensors,
+    const size_t tensors = advise->measured.tensor_count - advise->kept_tensors;
+    dti_line_print(&line, DTI_STYLE_PLAIN, "  %zu tensor%s in %u group%s of one format each",
+                   tensors, tensors == 1 ? "" : "s", (unsigned)advise->group_count,
+                   advise->group_count == 1 ? "" : "s");
+    dti_line_print(&line, DTI_STYLE_PLAIN, "; %zu other%s as in the input, %s",
+                   advise->kept_tensors, advise->kept_tensors == 1 ? "" : "s",
                    dti_human_bytes(text, advise->kept_bytes));
     dti_line_end(&line);
 }

@@ -11,7 +11,7 @@ struct advise_args {
     struct dti_transfer_args transfer; /* output: of the plan */
     const char *fit, *menu, *weights, *keep, *measurements, *max_memory;
     int loader;
-    bool loader_given;
+    bool loader_given, allow_unmatched;
 };
 extern const struct dti_option dti_advise_options[];
 

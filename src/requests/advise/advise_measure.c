@@ -188,6 +188,7 @@ static enum dti_status run_quant(struct measuring *measuring, const struct dti_q
                      .progress_given = work->args->transfer.progress_given},
         .tensors = {.keep = choice->named && work->row->gguf ? NULL : work->args->keep,
                     .max_memory = work->args->max_memory,
+                    .allow_unmatched = work->args->allow_unmatched,
                     .dry_run = true},
         .types = types,
     };

@@ -37,6 +37,7 @@ const struct dti_option dti_advise_options[] = {
              "the formats to choose from: those of quant, and 'stored'", .matters = true),
     OPT_GLOB(0, "keep", struct advise_args, keep, "GLOB,...", "tensors that stay as they are",
              .matters = true),
+    DTI_ROW_ALLOW_UNMATCHED(struct advise_args, allow_unmatched),
     OPT_FILE(0, "weights", struct advise_args, weights, "FILE",
              "weights of errors: an importance matrix, or a .csv of NAME,NUMBER"),
     OPT_FILE(0, "measurements", struct advise_args, measurements, "FILE",
