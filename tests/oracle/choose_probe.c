@@ -90,7 +90,7 @@ int main(void)
         get(&budget, sizeof budget, 1);
         uint32_t *const starts = calloc((size_t)set.n_groups + 1, sizeof *starts);
         get(starts, sizeof *starts, (size_t)set.n_groups + 1);
-        struct dti_choice *const choices =
+        struct dti_format_choice *const choices =
             calloc((size_t)starts[set.n_groups] + 1, sizeof *choices);
         get(choices, sizeof *choices, starts[set.n_groups]);
         set.starts = starts;

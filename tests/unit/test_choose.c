@@ -12,10 +12,10 @@
 enum { GROUPS = 6, CHOICES = 5, COMBINATIONS = 15625 };
 
 struct instance {
-    struct dti_choice choices[GROUPS * CHOICES];
+    struct dti_format_choice choices[GROUPS * CHOICES];
     uint32_t starts[GROUPS + 1];
     struct dti_choice_set set;
-    struct dti_choice all[COMBINATIONS]; /* every combination */
+    struct dti_format_choice all[COMBINATIONS]; /* every combination */
     size_t count;
 };
 
@@ -28,16 +28,16 @@ static uint64_t next_random(uint64_t *state, uint64_t below)
 static void combine(struct instance *instance)
 {
     instance->count = 1;
-    instance->all[0] = (struct dti_choice){0};
+    instance->all[0] = (struct dti_format_choice){0};
     for (uint32_t group = 0; group < instance->set.n_groups; group++) {
         const uint32_t first = instance->starts[group], end = instance->starts[group + 1];
         size_t count = 0;
-        static struct dti_choice longer[COMBINATIONS];
+        static struct dti_format_choice longer[COMBINATIONS];
         for (size_t i = 0; i < instance->count; i++) {
             for (uint32_t k = first; k < end; k++) {
                 longer[count++] =
-                    (struct dti_choice){instance->all[i].bytes + instance->choices[k].bytes,
-                                        instance->all[i].error + instance->choices[k].error};
+                    (struct dti_format_choice){instance->all[i].bytes + instance->choices[k].bytes,
+                                               instance->all[i].error + instance->choices[k].error};
             }
         }
         memcpy(instance->all, longer, count * sizeof *longer);
@@ -60,7 +60,7 @@ static void make(struct instance *ret, uint64_t *random)
             const uint64_t size = most > 1000 ? next_random(random, UINT64_C(1) << 31) << 19
                                               : next_random(random, most);
             const double saved = correlated ? (double)(most - size) * 0x1p-10 : 0;
-            ret->choices[i] = (struct dti_choice){
+            ret->choices[i] = (struct dti_format_choice){
                 size, floor((double)next_random(random, range) + saved) * 0x1p-10};
         }
     }
@@ -159,15 +159,15 @@ static bool judge_frontier(const struct instance *instance)
     for (uint32_t group = 0; group < instance->set.n_groups; group++) {
         picks[group] = instance->starts[group];
         for (uint32_t i = picks[group]; i < instance->starts[group + 1]; i++) {
-            const struct dti_choice *const a = &instance->choices[i],
-                                           *const b = &instance->choices[picks[group]];
+            const struct dti_format_choice *const a = &instance->choices[i],
+                                                  *const b = &instance->choices[picks[group]];
             if (a->bytes < b->bytes || (a->bytes == b->bytes && a->error < b->error))
                 picks[group] = i;
         }
     }
     for (size_t i = 1; good && i < count; i++) {
-        const struct dti_choice *const old = &instance->choices[picks[points[i].group]],
-                                       *const new = &instance->choices[points[i].choice];
+        const struct dti_format_choice *const old = &instance->choices[picks[points[i].group]],
+                                              *const new = &instance->choices[points[i].choice];
         good = CHECK(points[i].choice >= instance->starts[points[i].group] &&
                      points[i].choice < instance->starts[points[i].group + 1]) &&
                CHECK(points[i].bytes > points[i - 1].bytes &&
@@ -196,7 +196,7 @@ static void the_frontier_is_the_hull_of_all_choices(void)
 static void sets_that_cannot_be_added_up_are_refused(void)
 {
     static const struct {
-        struct dti_choice choices[2];
+        struct dti_format_choice choices[2];
         const char *text;
     } cases[] = {
         {{{1, 0}, {1, -0x1p-1000}}, "an error of group 1 is negative or not finite"},
@@ -226,7 +226,7 @@ static void sets_that_cannot_be_added_up_are_refused(void)
 
 static void a_budget_that_is_too_small_says_what_is_needed(void)
 {
-    static const struct dti_choice choices[] = {{10, 1}, {20, 0}, {7, 0}};
+    static const struct dti_format_choice choices[] = {{10, 1}, {20, 0}, {7, 0}};
     static const uint32_t starts[] = {0, 2, 3};
     const struct dti_choice_set set = {choices, starts, 2};
     struct dti_chosen chosen;
@@ -241,7 +241,7 @@ static void a_budget_that_is_too_small_says_what_is_needed(void)
  * budget, and finding it is as hard as such problems are. */
 static void what_is_not_proved_has_a_bound(void)
 {
-    static struct dti_choice choices[320];
+    static struct dti_format_choice choices[320];
     static uint32_t starts[41];
     struct dti_chosen chosen;
     struct dti_error error;
@@ -249,7 +249,7 @@ static void what_is_not_proved_has_a_bound(void)
     uint64_t random = 39, bytes = 0;
     for (uint32_t i = 0; i < 320; i++) {
         const uint64_t size = next_random(&random, UINT64_C(1) << 31) << 14 | 4321;
-        choices[i] = (struct dti_choice){size, 0x1p46 - (double)size};
+        choices[i] = (struct dti_format_choice){size, 0x1p46 - (double)size};
         starts[i / 8 + 1] = i + 1;
         bytes += size / 8;
     }

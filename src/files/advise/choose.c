@@ -21,7 +21,7 @@ enum dti_status dti_choice_set_look(const struct dti_choice_set *set, uint64_t *
         uint64_t smallest = UINT64_MAX, largest = 0;
         double error = 0;
         for (uint32_t i = set->starts[group]; i < set->starts[group + 1]; i++) {
-            const struct dti_choice *const choice = &set->choices[i];
+            const struct dti_format_choice *const choice = &set->choices[i];
             if (!isfinite(choice->error) || choice->error < 0)
                 return dti_fail(reterr, DTI_BAD_INPUT,
                                 "an error of group %" PRIu32 " is negative or not finite", group);

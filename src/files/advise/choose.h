@@ -12,7 +12,7 @@
 #include "util/error.h"
 
 /* One format of one group; error is finite and not negative, and already weighted. */
-struct dti_choice {
+struct dti_format_choice {
     uint64_t bytes;
     double error;
 };
@@ -20,7 +20,7 @@ struct dti_choice {
  * least one. The largest choices of all groups together stay below 2^63 bytes, and their errors
  * below the largest double. */
 struct dti_choice_set {
-    const struct dti_choice *choices;
+    const struct dti_format_choice *choices;
     const uint32_t *starts; /* n_groups + 1 */
     uint32_t n_groups;
 };

@@ -65,7 +65,7 @@ static void add_items(struct dti_relax *relax, const struct dti_choice_set *set,
     struct dti_relax_item *const items = relax->items + relax->starts[group];
     uint32_t count = 0, kept = 0;
     for (uint32_t i = set->starts[group]; i < set->starts[group + 1]; i++) {
-        const struct dti_choice *const choice = &set->choices[i];
+        const struct dti_format_choice *const choice = &set->choices[i];
         if (choice->error > most)
             continue;
         const uint64_t units = exponent ? dti_relax_to_units(choice->error, *exponent) : 0;
