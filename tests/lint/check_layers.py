@@ -48,7 +48,7 @@ ROOMS = {
         "transcode": {"stored", "config", "dequant"}, "model": {"stored"},
         "rewrite": {"stored", "config", "dequant", "scan", "transcode", "model"},
         "layouts": {"stored", "config", "dequant", "transcode"}, "judge": {"dequant", "rewrite"},
-        "lint": {"stored", "config", "dequant", "scan"}, "loaders": {"stored", "config", "dequant"},
+        "advise": set(), "lint": {"stored", "config", "dequant", "scan"}, "loaders": {"stored", "config", "dequant"},
     },
     "bench": {"measure": set(), "engines": {"measure"}, "workloads": {"measure", "engines"}},
     "calc": {"parse": set(), "truth": set(), "evaluate": {"parse", "truth"}},

@@ -37,7 +37,7 @@ static void combine(struct instance *instance)
             for (uint32_t k = first; k < end; k++) {
                 longer[count++] =
                     (struct dti_format_choice){instance->all[i].bytes + instance->choices[k].bytes,
-                                        instance->all[i].error + instance->choices[k].error};
+                                               instance->all[i].error + instance->choices[k].error};
             }
         }
         memcpy(instance->all, longer, count * sizeof *longer);
@@ -160,14 +160,14 @@ static bool judge_frontier(const struct instance *instance)
         picks[group] = instance->starts[group];
         for (uint32_t i = picks[group]; i < instance->starts[group + 1]; i++) {
             const struct dti_format_choice *const a = &instance->choices[i],
-                                           *const b = &instance->choices[picks[group]];
+                                                  *const b = &instance->choices[picks[group]];
             if (a->bytes < b->bytes || (a->bytes == b->bytes && a->error < b->error))
                 picks[group] = i;
         }
     }
     for (size_t i = 1; good && i < count; i++) {
         const struct dti_format_choice *const old = &instance->choices[picks[points[i].group]],
-                                       *const new = &instance->choices[points[i].choice];
+                                              *const new = &instance->choices[points[i].choice];
         good = CHECK(points[i].choice >= instance->starts[points[i].group] &&
                      points[i].choice < instance->starts[points[i].group + 1]) &&
                CHECK(points[i].bytes > points[i - 1].bytes &&

@@ -28,63 +28,63 @@ enum {
 static const uint32_t none = UINT32_MAX;
 static const uint64_t units_most = UINT64_C(1) << (DTI_RELAX_BITS + 2);
 
-struct wide {
+struct wide_product {
     uint64_t high, low;
 };
 
-static struct wide product(uint64_t a, uint64_t b)
+static struct wide_product product(uint64_t a, uint64_t b)
 {
-    struct wide result;
+    struct wide_product result;
     result.low = dti_wide_mul_add(a, b, 0, 0, &result.high);
     return result;
 }
 
-static struct wide sum(struct wide a, struct wide b)
+static struct wide_product sum(struct wide_product a, struct wide_product b)
 {
     const unsigned carry = dti_wide_add(&a.low, b.low, 0);
     (void)dti_wide_add(&a.high, b.high, carry);
     return a;
 }
 
-static bool above(struct wide a, struct wide b)
+static bool above(struct wide_product a, struct wide_product b)
 {
     return a.high > b.high || (a.high == b.high && a.low > b.low);
 }
 
-struct state {
+struct search_state {
     uint64_t bytes, units;
     uint32_t node; /* the changes that led here */
     uint32_t item; /* and the one of the group at hand; or none */
 };
-struct states {
-    struct state *list; /* bytes grow, units shrink */
+struct search_states {
+    struct search_state *list; /* bytes grow, units shrink */
     size_t count, capacity;
 };
-struct node {
+struct search_node {
     uint32_t before, item;
 };
 
 /* What the groups from one place of the order on can still do. */
-struct rest {
+struct search_rest {
     uint64_t save_rise, save_run;   /* least units that a byte less costs; run 0: none can */
     uint64_t spend_rise, spend_run; /* most units that a byte more saves; rise 0: none can */
-    struct wide change;             /* least price of any change */
+    struct wide_product change;     /* least price of any change */
 };
 
-struct ranked {
+struct ranked_group {
     double change;
     uint32_t group;
 };
 
-struct core {
+struct core_search {
     const struct dti_relax *relax;
     const uint32_t *base;
     uint64_t budget, rise, run; /* price of a byte: rise / run units */
-    struct ranked *order;
-    struct rest *rest; /* n_order + 1 */
+    struct ranked_group *order;
+    struct search_rest *rest; /* n_order + 1 */
     uint32_t n_order;
-    struct states states, made, merged;
-    struct node *nodes;
+    struct search_states states, made, merged;
+    struct search_node *nodes;
     size_t n_nodes, nodes_capacity;
     uint64_t best, given_up; /* units */
     uint32_t best_node, best_item;
@@ -94,10 +94,10 @@ struct core {
 
 /* The price of changing a group's item, in units times `run`; its sign is never negative, because
  * the program's items cost least. */
-static struct wide price(const struct core *core, const struct dti_relax_item *base,
-                         const struct dti_relax_item *item)
+static struct wide_product price(const struct core_search *core, const struct dti_relax_item *base,
+                                 const struct dti_relax_item *item)
 {
-    struct wide more, less;
+    struct wide_product more, less;
     if (item->bytes > base->bytes) {
         more = product(item->bytes - base->bytes, core->rise);
         less = product(base->units - item->units, core->run);
@@ -112,14 +112,14 @@ static struct wide price(const struct core *core, const struct dti_relax_item *b
 
 static int order_groups(const void *left, const void *right)
 {
-    const struct ranked *const a = left, *const b = right;
+    const struct ranked_group *const a = left, *const b = right;
     if (a->change != b->change)
         return a->change < b->change ? -1 : 1;
     return a->group < b->group ? -1 : a->group > b->group;
 }
 
 /* Adds what a group can do to what the groups behind it can. */
-static void add_rest(const struct core *core, uint32_t group, struct rest *rest)
+static void add_rest(const struct core_search *core, uint32_t group, struct search_rest *rest)
 {
     const struct dti_relax *const relax = core->relax;
     const struct dti_relax_item *const base = &relax->items[core->base[group]];
@@ -127,7 +127,7 @@ static void add_rest(const struct core *core, uint32_t group, struct rest *rest)
         const struct dti_relax_item *const item = &relax->items[i];
         if (item == base)
             continue;
-        const struct wide change = price(core, base, item);
+        const struct wide_product change = price(core, base, item);
         if (above(rest->change, change))
             rest->change = change;
         if (item->bytes < base->bytes) {
@@ -143,17 +143,17 @@ static void add_rest(const struct core *core, uint32_t group, struct rest *rest)
 }
 
 /* The groups that can change, the cheapest change first. */
-static void rank_groups(struct core *core)
+static void rank_groups(struct core_search *core)
 {
     const struct dti_relax *const relax = core->relax;
-    const struct rest nothing = {.spend_run = 1, .change = {UINT64_MAX / 4, 0}};
+    const struct search_rest nothing = {.spend_run = 1, .change = {UINT64_MAX / 4, 0}};
     for (uint32_t group = 0; group < relax->n_groups; group++) {
-        struct rest alone = nothing;
+        struct search_rest alone = nothing;
         if (relax->starts[group + 1] - relax->starts[group] < 2)
             continue;
         add_rest(core, group, &alone);
-        core->order[core->n_order++] =
-            (struct ranked){(double)alone.change.high * 0x1p64 + (double)alone.change.low, group};
+        core->order[core->n_order++] = (struct ranked_group){
+            (double)alone.change.high * 0x1p64 + (double)alone.change.low, group};
     }
     qsort(core->order, core->n_order, sizeof *core->order, order_groups);
     core->rest[core->n_order] = nothing;
@@ -165,11 +165,11 @@ static void rank_groups(struct core *core)
 
 /* Whether no choice that agrees with this state in the groups seen so far has less than the best
  * number of units. */
-static bool hopeless(const struct core *core, const struct rest *rest, uint64_t bytes,
+static bool hopeless(const struct core_search *core, const struct search_rest *rest, uint64_t bytes,
                      uint64_t units)
 {
     const uint64_t goal = core->best - 1;
-    struct wide cost = rest->change, room = {0, 0};
+    struct wide_product cost = rest->change, room = {0, 0};
     if (bytes > core->budget) {
         const uint64_t over = bytes - core->budget;
         if (units > goal || rest->save_run == 0 ||
@@ -190,12 +190,12 @@ static bool hopeless(const struct core *core, const struct rest *rest, uint64_t 
 
 /* A lower bound of the units of all choices that agree with this state in the groups seen so far,
  * which is not hopeless. */
-static uint64_t bound_of(const struct core *core, const struct rest *rest,
-                         const struct state *state)
+static uint64_t bound_of(const struct core_search *core, const struct search_rest *rest,
+                         const struct search_state *state)
 {
     const bool over = state->bytes > core->budget;
     const uint64_t bytes = over ? state->bytes - core->budget : core->budget - state->bytes;
-    const struct wide change =
+    const struct wide_product change =
         over ? product(bytes, rest->save_rise) : product(bytes, rest->spend_rise);
     const uint64_t run = over ? rest->save_run : rest->spend_run;
     uint64_t remainder;
@@ -207,12 +207,12 @@ static uint64_t bound_of(const struct core *core, const struct rest *rest,
     return state->units > units ? state->units - units : 0;
 }
 
-static bool reserve(struct states *states, size_t count)
+static bool reserve(struct search_states *states, size_t count)
 {
     if (count <= states->capacity)
         return true;
     const size_t capacity = count + count / 2 + 64;
-    struct state *const list = dti_realloc(states->list, capacity * sizeof *list);
+    struct search_state *const list = dti_realloc(states->list, capacity * sizeof *list);
     if (!list)
         return false;
     states->list = list;
@@ -220,23 +220,23 @@ static bool reserve(struct states *states, size_t count)
     return true;
 }
 
-static void give_up(struct core *core, uint64_t bound)
+static void give_up(struct core_search *core, uint64_t bound)
 {
     core->given_up = bound < core->given_up ? bound : core->given_up;
 }
 
 /* The next state, from *at on, with another item of a group, unless it is hopeless. */
-static bool next_changed(struct core *core, const struct rest *rest,
+static bool next_changed(struct core_search *core, const struct search_rest *rest,
                          const struct dti_relax_item *from, uint32_t item, size_t *at,
-                         struct state *ret)
+                         struct search_state *ret)
 {
     const struct dti_relax_item *const to = &core->relax->items[item];
     while (*at < core->states.count) {
-        const struct state *const state = &core->states.list[(*at)++];
-        *ret = (struct state){.bytes = state->bytes - from->bytes + to->bytes,
-                              .units = state->units - from->units + to->units,
-                              .node = state->node,
-                              .item = from == to ? none : item};
+        const struct search_state *const state = &core->states.list[(*at)++];
+        *ret = (struct search_state){.bytes = state->bytes - from->bytes + to->bytes,
+                                     .units = state->units - from->units + to->units,
+                                     .node = state->node,
+                                     .item = from == to ? none : item};
         core->work++;
         if (ret->bytes <= core->budget && ret->units < core->best) {
             core->best = ret->units;
@@ -253,23 +253,23 @@ static bool next_changed(struct core *core, const struct rest *rest,
     return false;
 }
 
-static void append(struct states *states, const struct state *state)
+static void append(struct search_states *states, const struct search_state *state)
 {
     if (states->count == 0 || state->units < states->list[states->count - 1].units)
         states->list[states->count++] = *state;
 }
 
-static bool comes_first(const struct state *a, const struct state *b)
+static bool comes_first(const struct search_state *a, const struct search_state *b)
 {
     return a->bytes != b->bytes ? a->bytes < b->bytes : a->units <= b->units;
 }
 
 /* Merges the states with one item of a group into those with its items before. */
-static bool merge_item(struct core *core, const struct rest *rest,
+static bool merge_item(struct core_search *core, const struct search_rest *rest,
                        const struct dti_relax_item *base, uint32_t item)
 {
-    struct states *const out = &core->merged, *const made = &core->made;
-    struct state state;
+    struct search_states *const out = &core->merged, *const made = &core->made;
+    struct search_state state;
     size_t at = 0, old = 0;
     if (!reserve(out, made->count + core->states.count))
         return false;
@@ -283,7 +283,7 @@ static bool merge_item(struct core *core, const struct rest *rest,
             more = next_changed(core, rest, base, item, &at, &state);
         }
     }
-    const struct states spare = *made;
+    const struct search_states spare = *made;
     *made = *out;
     *out = spare;
     return true;
@@ -296,9 +296,9 @@ static int order_bounds(const void *left, const void *right)
 }
 
 /* Keeps the `most` states with the smallest bounds. */
-static bool trim(struct core *core, const struct rest *rest, size_t most)
+static bool trim(struct core_search *core, const struct search_rest *rest, size_t most)
 {
-    struct states *const made = &core->made;
+    struct search_states *const made = &core->made;
     if (made->count <= most)
         return true;
     uint64_t *const bounds = dti_calloc(made->count, sizeof *bounds);
@@ -326,11 +326,11 @@ static bool trim(struct core *core, const struct rest *rest, size_t most)
 }
 
 /* Records the changes of this group. Those for which there is no room are given up. */
-static bool add_nodes(struct core *core, const struct rest *rest)
+static bool add_nodes(struct core_search *core, const struct search_rest *rest)
 {
     size_t kept = 0;
     for (size_t i = 0; i < core->made.count; i++) {
-        struct state state = core->made.list[i];
+        struct search_state state = core->made.list[i];
         if (state.item != none && core->n_nodes == NODES_MOST) {
             give_up(core, bound_of(core, rest, &state));
             continue;
@@ -338,13 +338,14 @@ static bool add_nodes(struct core *core, const struct rest *rest)
         if (state.item != none) {
             if (core->n_nodes == core->nodes_capacity) {
                 const size_t capacity = core->nodes_capacity * 2 + 1024;
-                struct node *const nodes = dti_realloc(core->nodes, capacity * sizeof *nodes);
+                struct search_node *const nodes =
+                    dti_realloc(core->nodes, capacity * sizeof *nodes);
                 if (!nodes)
                     return false;
                 core->nodes = nodes;
                 core->nodes_capacity = capacity;
             }
-            core->nodes[core->n_nodes] = (struct node){state.node, state.item};
+            core->nodes[core->n_nodes] = (struct search_node){state.node, state.item};
             state.node = (uint32_t)core->n_nodes++;
             state.item = none;
         }
@@ -355,10 +356,10 @@ static bool add_nodes(struct core *core, const struct rest *rest)
 }
 
 /* Gives a group all of its items. */
-static bool add_group(struct core *core, uint32_t place)
+static bool add_group(struct core_search *core, uint32_t place)
 {
     const uint32_t group = core->order[place].group;
-    const struct rest *const rest = &core->rest[place + 1];
+    const struct search_rest *const rest = &core->rest[place + 1];
     const struct dti_relax_item *const base = &core->relax->items[core->base[group]];
     core->made.count = 0;
     for (uint32_t i = core->relax->starts[group]; i < core->relax->starts[group + 1]; i++) {
@@ -368,7 +369,7 @@ static bool add_group(struct core *core, uint32_t place)
     if (!trim(core, rest, core->work < WORK_MOST ? STATES_MOST : STATES_FEW) ||
         !add_nodes(core, rest))
         return false;
-    const struct states spare = core->states;
+    const struct search_states spare = core->states;
     core->states = core->made;
     core->made = spare;
     return true;
@@ -388,7 +389,7 @@ static void set_item(const struct dti_relax *relax, uint32_t item, uint32_t *ite
     items[low] = item;
 }
 
-static void set_items(const struct core *core, uint32_t *items)
+static void set_items(const struct core_search *core, uint32_t *items)
 {
     memcpy(items, core->base, core->relax->n_groups * sizeof *items);
     if (core->best_item != none)
@@ -397,7 +398,7 @@ static void set_items(const struct core *core, uint32_t *items)
         set_item(core->relax, core->nodes[node].item, items);
 }
 
-static enum dti_status search(struct core *core, struct dti_error *reterr)
+static enum dti_status search(struct core_search *core, struct dti_error *reterr)
 {
     const struct dti_relax *const relax = core->relax;
     core->order = dti_calloc(relax->n_groups, sizeof *core->order);
@@ -406,10 +407,10 @@ static enum dti_status search(struct core *core, struct dti_error *reterr)
         return dti_no_memory(reterr);
     rank_groups(core);
     core->states.list[core->states.count++] =
-        (struct state){.bytes = dti_relax_bytes(relax, core->base),
-                       .units = dti_relax_units(relax, core->base),
-                       .node = none,
-                       .item = none};
+        (struct search_state){.bytes = dti_relax_bytes(relax, core->base),
+                              .units = dti_relax_units(relax, core->base),
+                              .node = none,
+                              .item = none};
     for (uint32_t place = 0; place < core->n_order && core->states.count > 0; place++) {
         if (dti_interrupted())
             return dti_cancelled(reterr);
@@ -423,13 +424,13 @@ enum dti_status dti_core_search(const struct dti_relax *relax, uint64_t budget, 
                                 const uint32_t *base, uint32_t *items, struct dti_core_result *ret,
                                 struct dti_error *reterr)
 {
-    struct core core = {.relax = relax,
-                        .base = base,
-                        .budget = budget,
-                        .rise = relax->steps[step].rise,
-                        .run = relax->steps[step].run,
-                        .best = ret->units,
-                        .given_up = UINT64_MAX};
+    struct core_search core = {.relax = relax,
+                               .base = base,
+                               .budget = budget,
+                               .rise = relax->steps[step].rise,
+                               .run = relax->steps[step].run,
+                               .best = ret->units,
+                               .given_up = UINT64_MAX};
     const enum dti_status status = search(&core, reterr);
     if (status == DTI_OK) {
         if (core.improved)

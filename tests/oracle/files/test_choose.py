@@ -144,8 +144,9 @@ def judge_choice(tally, name, groups, budget, words):
     largest = max(e for _, e in flat)
     if their_size <= budget:
         units = len(groups) * fractions.Fraction(max(error, 5e-324)) / 2**59
-        if got_error > theirs + (units if words[4] == "1" else theirs - fractions.Fraction(bound)):
+        if words[4] == "1" and got_error > theirs + units:
             tally.differ(name + ": HiGHS has less error", float(got_error), float(theirs))
+        tally.check(name + " bound is one", fractions.Fraction(bound) <= theirs + units + fractions.Fraction(bound) / 2**53, True)
     tally.check(name + " bound of HiGHS", error >= least - TOLERANCE * max(largest, least), True)
     return words[4] == "1"
 
@@ -231,6 +232,26 @@ def large(tally, probe, name, groups, share, solver):
     tally.check(name + " is proved", words[4], "1")
 
 
+def hard(tally, probe, random_, number):
+    """Errors are what sizes save, and sizes have 45 bits: the search has to stop, and its bound must hold."""
+    choice = strongly(random_, 2**45)
+    groups = [[choice() for _ in range(8)] for _ in range(random_.choice([12, 40, 200]))]
+    least, full = sum(min(c)[0] for c in groups), sum(max(c)[0] for c in groups)
+    budget = random_.randint(least, full)
+    words = probe.ask(groups, budget)[0]
+    error, bound = (fractions.Fraction(float.fromhex(word)) for word in words[2:4])
+    # no choice can save more than the budget
+    top = sum(fractions.Fraction(c[0][1]) + c[0][0] for c in groups)
+    name = "hard %d of %d groups" % (number, len(groups))
+    tally.check(name, (int(words[1]) <= budget, error == top - int(words[1]), bound <= error, bound >= (top - budget) * (1 - TOLERANCE)),
+                (True,) * 4)
+    if scipy:
+        picks, _ = solve(groups, budget, 2)
+        if picks and add_up([c for many in groups for c in many], picks)[0] <= budget:
+            tally.check(name + " bound", bound <= add_up([c for many in groups for c in many], picks)[1], True)
+    print("%s: %.2f s, gap %.1e" % (name, float(words[5]), 1 - bound / error))
+
+
 def main():
     path, long = harness.arguments()
     tally, probe = harness.Tally(), Probe(path)
@@ -253,8 +274,11 @@ def main():
             proved.setdefault(family, []).append(judge_choice(tally, name, groups, budget, words))
         slowest = max(slowest, float(words[5]))
     for family, flags in proved.items():
+        tally.check(family + ": all proved", sum(flags), len(flags))
         print("%s: %d of %d proved" % (family, sum(flags), len(flags)))
     print("the slowest took %.3f s" % slowest)
+    for i in range(20 if long else 2):
+        hard(tally, probe, random_, i)
     for share in (0.05, 0.12, 0.3):
         large(tally, probe, "7B, %g" % share, model(random_, 32, (4096, 11008, 4096), 0.2), share, scipy and long)
     if long:
