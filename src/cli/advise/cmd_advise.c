@@ -86,8 +86,9 @@ static enum dti_status open_plan(const struct advise_args *args, struct dti_outp
     if (!path)
         return DTI_OK;
     if (dti_output_is_standard(path))
-        return dti_fail(reterr, DTI_USAGE,
-                        "-o writes the plan besides the answer; give another name");
+        return dti_fail(
+            reterr, DTI_USAGE,
+            "-o writes the plan, and standard output has the answer; give the name of a file");
     dti_output_guard_signals();
     return dti_output_open(ret, path, args->transfer.force, 0, reterr);
 }
@@ -123,12 +124,11 @@ const struct dti_command dti_command_advise = {
     .summary = "choose formats for tensors so that a model fits a size with the least error",
     .reads = true,
     .synopsis = "MODEL --fit SIZE",
-    .details =
-        "Quantizes MODEL in every format of a menu without writing it, and chooses one\n"
-        "for each group of tensors that must share a format, so that all tensors fit\n"
-        "into SIZE and the weighted sum of their relative squared errors is the least.\n"
-        "With -o PLAN the choice is written to a file that 'dtinfo quant --plan'\n"
-        "executes. If nothing fits, the exit code is 1.",
+    .details = "Quantizes MODEL in every format of a menu without writing it, and chooses one\n"
+               "for each group of tensors that must share a format, so that all tensors fit\n"
+               "into SIZE and the weighted sum of their relative squared errors is the least.\n"
+               "With -o PLAN the choice is written to a file that 'dtinfo quant --plan'\n"
+               "executes. If nothing fits, the exit code is 1.",
     .examples = NULL,
     .schema = "dtinfo.advise/1",
     .other_schemas = {"dtinfo.advise_plan/1", "dtinfo.advise_measurements/1"},
