@@ -121,7 +121,7 @@ static enum dti_status run_advise(const void *all_args, char **operands, int cou
 const struct dti_command dti_command_advise = {
     .name = "advise",
     .group = "files",
-    .summary = "choose formats for tensors so that a model fits a size with the least error",
+    .summary = "choose formats of tensors that fit a size with the least error",
     .reads = true,
     .synopsis = "MODEL --fit SIZE",
     .details = "Quantizes MODEL in every format of a menu without writing it, and chooses one\n"
