@@ -43,6 +43,7 @@ const struct dti_option dti_advise_options[] = {
     OPT_FILE(0, "measurements", struct advise_args, measurements, "FILE",
              "take the measurements from this file; if it does not exist, write them"),
     DTI_ROW_OUTPUT(struct advise_args, transfer.output, "the plan to write, for quant --plan"),
+    OPT_FILE(0, "svg", struct advise_args, svg, "FILE", "write the picture of all sizes as SVG"),
     DTI_ROW_FORCE(struct advise_args, transfer.force, ""),
     DTI_ROW_THREADS(struct advise_args, transfer.threads, "threads"),
     DTI_ROW_MAX_MEMORY(struct advise_args, max_memory, "", ""),
