@@ -26,12 +26,14 @@ enum {
 
 static const char style[] =
     "<style>\n"
-    "text{font:120px system-ui,sans-serif;fill:#1f2328}\n"
+    "text{font:120px system-ui,sans-serif;fill:#1f2328;stroke:#fff;stroke-width:36px;"
+    "paint-order:stroke}\n"
     ".page{fill:#fff}.dim{fill:#59636e}.title{font-weight:600}.grid{stroke:#d0d7de;stroke-width:8}"
     "\n"
     ".curve{fill:none;stroke:#0550ae;stroke-width:16}.dot{fill:#0550ae}.mark{fill:#8250df}\n"
     ".chosen{fill:#116329}.limit{stroke:#cf222e;stroke-width:14;stroke-dasharray:60 40}\n"
-    "@media(prefers-color-scheme:dark){text{fill:#e6edf3}.page{fill:#0d1117}.dim{fill:#9198a1}\n"
+    "@media(prefers-color-scheme:dark){text{fill:#e6edf3;stroke:#0d1117}.page{fill:#0d1117}.dim{"
+    "fill:#9198a1}\n"
     ".grid{stroke:#3d444d}.curve{stroke:#79c0ff}.dot{fill:#79c0ff}.mark{fill:#d2a8ff}\n"
     ".chosen{fill:#3fb950}.limit{stroke:#ff7b72}}\n"
     "</style>\n";
@@ -157,17 +159,19 @@ static bool is_free(const struct plot_drawing *drawing, const struct plot_box *b
 }
 
 /* A mark, and its name beside it where no other one is: on its right if it fits there, or else on
- * its left, and as far below as needed. */
+ * its left, and as far above as needed: curves fall. */
 static void put_label(struct plot_drawing *drawing, const struct dti_plot_label *label)
 {
     const size_t x = x_of(drawing, label->at.bytes), y = y_of(drawing, label->at.decades);
     const size_t width = (dti_utf8_columns(label->name, strlen(label->name)) + 1) * LETTER;
     const bool behind = x + 80 + width <= WIDTH || x < width + 80;
-    struct plot_box box = {.left = behind ? x + 80 : x - 80 - width, .middle = y};
+    struct plot_box box = {.left = behind ? x + 80 : x - 80 - width, .middle = y - LINE / 2};
     box.right = box.left + width;
-    while (!is_free(drawing, &box) && box.middle + LINE < HEIGHT)
-        box.middle += LINE / 2;
+    while (!is_free(drawing, &box) && box.middle > LINE)
+        box.middle -= LINE / 2;
     drawing->boxes[drawing->box_count++] = box;
+    if (y > box.middle + LINE)
+        put_line(drawing, "grid", x, y, x + 60, box.middle);
     if (label->chosen)
         dti_buffer_print(drawing->out,
                          "<path class=\"chosen\" d=\"M%zu %zul60 60l-60 60l-60 -60z\"/>\n", x,
@@ -213,7 +217,7 @@ void dti_plot_svg(const struct dti_plot *plot, struct dti_buffer *ret)
         if (count <= DOTS_MOST)
             (void)put_points(&drawing, true);
         if (count > 0)
-            put_words(&drawing, " class=\"dim\" text-anchor=\"end\"", RIGHT, 480,
+            put_words(&drawing, " class=\"dot\" text-anchor=\"end\"", RIGHT, 480,
                       plot->points_name);
         for (size_t i = 0; i < plot->label_count && i < DTI_PLOT_LABELS; i++)
             put_label(&drawing, &plot->labels[i]);

@@ -175,7 +175,7 @@ static void a_document_has_every_point_and_no_raw_text(void)
     dti_buffer_init(&svg);
     dti_plot_svg(&plot, &svg);
     CHECK(!svg.failed);
-    CHECK_SIZE(count_of(svg.data, "class=\"dot\""), 7);
+    CHECK_SIZE(count_of(svg.data, "<circle class=\"dot\""), 7);
     CHECK_SIZE(count_of(svg.data, "class=\"mark\""), 3);
     CHECK_SIZE(count_of(svg.data, "class=\"chosen\""), 1);
     CHECK_SIZE(count_of(svg.data, "class=\"limit\""), 1);
@@ -200,7 +200,7 @@ static void many_points_are_a_line(void)
     line.count = MANY;
     dti_buffer_init(&svg);
     dti_plot_svg(&line, &svg);
-    CHECK_SIZE(count_of(svg.data, "class=\"dot\""), 0);
+    CHECK_SIZE(count_of(svg.data, "<circle class=\"dot\""), 0);
     CHECK(svg.length < 20000);
     dti_buffer_free(&svg);
     free(many);
