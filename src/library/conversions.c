@@ -61,8 +61,8 @@ static enum dti_status convert_cast(struct converting *conversion, void *all_arg
     return dti_cast_file_run(args, &conversion->front, conversion->input, conversion->what, reterr);
 }
 
-static enum dti_status convert_by_plan(struct converting *conversion,
-                                       const struct quant_args *args, struct dti_error *reterr)
+static enum dti_status convert_by_plan(struct converting *conversion, const struct quant_args *args,
+                                       struct dti_error *reterr)
 {
     struct dti_quant_plan_file plan;
     enum dti_status status = dti_quant_plan_read(&plan, args, conversion->what, reterr);

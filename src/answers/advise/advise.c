@@ -6,19 +6,19 @@
 #include "answers/rows.h"
 #include "files/stored/quant_layout.h"
 
-struct group_of {
+struct advise_group_of {
     const struct dti_advise *advise;
     size_t group;
 };
-struct mixture_of {
+struct advise_mixture_of {
     const struct dti_advise *advise;
     const struct dti_advise_mixture *mixture;
 };
-struct point_of {
+struct advise_point_of {
     const struct dti_advise *advise;
     size_t point;
 };
-struct tensor_of {
+struct planned_tensor_of {
     const struct dti_advise *advise;
     size_t tensor;
 };
@@ -31,7 +31,7 @@ struct advise_facts {
 };
 struct advise_group {
     const struct dti_advise_group *of;
-    struct group_of place;
+    struct advise_group_of place;
     const char *format;
     uint64_t bytes;
     double error;
@@ -65,7 +65,7 @@ static void fill_advise(struct advise_facts *ret, const struct dti_advise *advis
                                  advise->measured.format_count};
 }
 
-static void fill_group(struct advise_group *ret, const struct group_of *of)
+static void fill_group(struct advise_group *ret, const struct advise_group_of *of)
 {
     const struct dti_advise *const advise = of->advise;
     const uint32_t pick = advise->picks[of->group];
@@ -78,7 +78,7 @@ static void fill_group(struct advise_group *ret, const struct group_of *of)
     };
 }
 
-static void fill_mixture(struct advise_mixture *ret, const struct mixture_of *of)
+static void fill_mixture(struct advise_mixture *ret, const struct advise_mixture_of *of)
 {
     *ret = (struct advise_mixture){
         .of = of->mixture,
@@ -87,7 +87,7 @@ static void fill_mixture(struct advise_mixture *ret, const struct mixture_of *of
     };
 }
 
-static void fill_point(struct advise_point *ret, const struct point_of *of)
+static void fill_point(struct advise_point *ret, const struct advise_point_of *of)
 {
     const struct dti_advise *const advise = of->advise;
     const struct dti_frontier_point *const point = &advise->frontier[of->point];
@@ -98,7 +98,7 @@ static void fill_point(struct advise_point *ret, const struct point_of *of)
     ret->format = dti_advise_format_name(advise, advise->choice_formats[point->choice]);
 }
 
-static void fill_tensor(struct plan_tensor *ret, const struct tensor_of *of)
+static void fill_tensor(struct plan_tensor *ret, const struct planned_tensor_of *of)
 {
     *ret = (struct plan_tensor){
         &of->advise->measured.tensors[of->tensor],
@@ -124,6 +124,6 @@ static void put_plan(struct dti_json *json, const struct dti_advise *advise)
 {
     for (size_t i = 0; i < advise->measured.tensor_count; i++) {
         if (dti_advise_format_of(advise, i) < advise->measured.format_count)
-            dti_put_plan_tensor(json, NULL, &(struct tensor_of){advise, i});
+            dti_put_plan_tensor(json, NULL, &(struct planned_tensor_of){advise, i});
     }
 }

@@ -36,7 +36,7 @@ struct dti_advise {
 
     struct dti_advise_group *groups;
     uint32_t group_count;
-    uint32_t *group_of; /* of each tensor; UINT32_MAX: it stays as it is in every mixture */
+    uint32_t *group_of;      /* of each tensor; UINT32_MAX: it stays as it is in every mixture */
     uint32_t *next_in_group; /* of each tensor the next one of its group; UINT32_MAX: none */
     struct dti_format_choice *choices;
     uint32_t *choice_formats; /* of each choice; format_count: as stored */
@@ -44,11 +44,11 @@ struct dti_advise {
     uint32_t *picks; /* of each group, an index into the choices */
 
     size_t kept_tensors;
-    uint64_t kept_bytes; /* of tensors that stay in every mixture */
-    double weight;       /* of all groups */
+    uint64_t kept_bytes;      /* of tensors that stay in every mixture */
+    double weight;            /* of all groups */
     struct dti_chosen chosen; /* without the tensors that stay */
-    uint64_t bytes;      /* of all tensors of the new file: as `mem` counts them */
-    uint64_t file_bytes; /* of the new files */
+    uint64_t bytes;           /* of all tensors of the new file: as `mem` counts them */
+    uint64_t file_bytes;      /* of the new files */
     struct dti_advise_mixture *mixtures;
     size_t mixture_count;
     struct dti_frontier_point *frontier; /* bytes and errors without the tensors that stay */

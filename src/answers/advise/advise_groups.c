@@ -20,8 +20,8 @@ static enum dti_status make_room(struct dti_advise *advise, struct dti_error *re
     advise->picks = dti_calloc(count + 1, sizeof *advise->picks);
     advise->choices = dti_calloc((count + 1) * formats, sizeof *advise->choices);
     advise->choice_formats = dti_calloc((count + 1) * formats, sizeof *advise->choice_formats);
-    if (!advise->group_of || !advise->next_in_group || !advise->groups || !advise->starts || !advise->picks ||
-        !advise->choices || !advise->choice_formats)
+    if (!advise->group_of || !advise->next_in_group || !advise->groups || !advise->starts ||
+        !advise->picks || !advise->choices || !advise->choice_formats)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++)
         advise->group_of[i] = advise->next_in_group[i] = UINT32_MAX;
@@ -91,13 +91,13 @@ static enum dti_status number_groups(struct dti_advise *advise, struct dti_error
 
 /* Adds up what the tensors are in each format: sums has an entry for each group and format, and a
  * last one for the group as it is. there: the number of its tensors that the format can hold. */
-struct sum {
+struct choice_sum {
     uint64_t bytes;
     double error;
     uint32_t there;
 };
 
-static void add_tensor(const struct dti_advise *advise, size_t at, struct sum *sums)
+static void add_tensor(const struct dti_advise *advise, size_t at, struct choice_sum *sums)
 {
     const struct dti_measured *const measured = &advise->measured;
     const struct dti_measured_tensor *const tensor = &measured->tensors[at];
@@ -121,11 +121,11 @@ static enum dti_status refuse_group(const struct dti_advise *advise, uint32_t gr
     char name[DTI_QUOTE_SIZE];
     return dti_fail(reterr, DTI_BAD_INPUT,
                     "no format of the menu can hold tensor %s and those that share its format; add "
-                    "'stored' to --menu",
+                    "'stored' to the menu",
                     dti_quote(name, tensor->name, tensor->name_length));
 }
 
-static enum dti_status list_choices(struct dti_advise *advise, const struct sum *sums,
+static enum dti_status list_choices(struct dti_advise *advise, const struct choice_sum *sums,
                                     struct dti_error *reterr)
 {
     const size_t formats = advise->measured.format_count + 1;
@@ -133,7 +133,7 @@ static enum dti_status list_choices(struct dti_advise *advise, const struct sum 
     for (uint32_t g = 0; g < advise->group_count; g++) {
         advise->starts[g] = count;
         for (size_t f = 0; f < formats; f++) {
-            const struct sum *const sum = &sums[g * formats + f];
+            const struct choice_sum *const sum = &sums[g * formats + f];
             const bool stored = f + 1 == formats;
             if (sum->there != advise->groups[g].tensor_count || (stored && !advise->stored))
                 continue;
@@ -156,11 +156,12 @@ enum dti_status dti_advise_prepare(struct dti_advise *advise, struct dti_error *
     if (status != DTI_OK)
         return status;
     if (advise->group_count == 0)
-        return dti_fail(reterr, DTI_BAD_INPUT,
-                        "no tensor of the model can be quantized: none is a matrix that %s loads in "
-                        "a format of the menu",
-                        advise->row->name);
-    struct sum *const sums = dti_calloc(advise->group_count * formats, sizeof *sums);
+        return dti_fail(
+            reterr, DTI_BAD_INPUT,
+            "no tensor of the model can be quantized: none is a matrix that %s loads in "
+            "a format of the menu",
+            advise->row->name);
+    struct choice_sum *const sums = dti_calloc(advise->group_count * formats, sizeof *sums);
     if (!sums)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < advise->measured.tensor_count; i++) {
@@ -220,11 +221,11 @@ static size_t q4_k_m(const struct dti_advise *advise, size_t at, size_t layers)
     const struct dti_measured *const measured = &advise->measured;
     const struct dti_measured_tensor *const tensor = &measured->tensors[at];
     const size_t layer = layer_of(tensor);
-    const bool more = layer != SIZE_MAX &&
-                      (layer < layers / 8 || layer >= 7 * layers / 8 ||
-                       (layer - layers / 8) % 3 == 2);
+    const bool more = layer != SIZE_MAX && (layer < layers / 8 || layer >= 7 * layers / 8 ||
+                                            (layer - layers / 8) % 3 == 2);
     const bool six = is_called(tensor, "output.weight") && layer == SIZE_MAX;
-    if (six || (more && (is_called(tensor, ".attn_v.weight") || is_called(tensor, ".ffn_down.weight"))))
+    if (six ||
+        (more && (is_called(tensor, ".attn_v.weight") || is_called(tensor, ".ffn_down.weight"))))
         return format_named(measured, "q6_k");
     return format_named(measured, is_called(tensor, ".attn_qkv.weight") ? "q5_k" : "q4_k");
 }

@@ -6,11 +6,11 @@
 #include "answers/rows.h"
 #include "util/run/allocate.h"
 
-struct tensor_of {
+struct measured_tensor_of {
     const struct dti_measured *measured;
     size_t tensor;
 };
-struct figure_of {
+struct measured_figure_of {
     const struct dti_measured *measured;
     size_t tensor, format;
 };
@@ -18,19 +18,19 @@ struct figure_of {
 /* Precomputed values for the rows in measured.def. */
 struct measured_tensor {
     const struct dti_measured_tensor *of;
-    struct tensor_of place;
+    struct measured_tensor_of place;
 };
 struct measured_figure {
     const struct dti_measured_figure *of;
     const char *format;
 };
 
-static void fill_tensor(struct measured_tensor *ret, const struct tensor_of *of)
+static void fill_tensor(struct measured_tensor *ret, const struct measured_tensor_of *of)
 {
     *ret = (struct measured_tensor){&of->measured->tensors[of->tensor], *of};
 }
 
-static void fill_figure(struct measured_figure *ret, const struct figure_of *of)
+static void fill_figure(struct measured_figure *ret, const struct measured_figure_of *of)
 {
     *ret = (struct measured_figure){dti_measured_at(of->measured, of->tensor, of->format),
                                     of->measured->formats[of->format]};
@@ -46,8 +46,8 @@ static void put_figures(struct dti_json *json, const struct measured_tensor *ten
     const struct dti_measured *const measured = tensor->place.measured;
     for (size_t i = 0; i < measured->format_count; i++) {
         if (dti_measured_at(measured, tensor->place.tensor, i)->there)
-            dti_put_measured_figure(json, NULL,
-                                    &(struct figure_of){measured, tensor->place.tensor, i});
+            dti_put_measured_figure(
+                json, NULL, &(struct measured_figure_of){measured, tensor->place.tensor, i});
     }
 }
 

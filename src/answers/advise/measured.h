@@ -32,9 +32,9 @@ struct dti_measured_tensor {
 
 struct dti_measured {
     const char *path, *loader;
-    const char *keep;              /* patterns of tensors that stay, as given, or NULL */
-    char digest[DTI_DIGEST_TEXT];  /* of the input; empty until it is known */
-    const char **formats;          /* names as `quant` takes them */
+    const char *keep;             /* patterns of tensors that stay, as given, or NULL */
+    char digest[DTI_DIGEST_TEXT]; /* of the input; empty until it is known */
+    const char **formats;         /* names as `quant` takes them */
     size_t format_count;
     struct dti_measured_tensor *tensors; /* of the new file */
     size_t tensor_count;

@@ -76,8 +76,7 @@ static void read_figure(struct dti_member_reader *reader, struct dti_measured *m
     if (!format || at == measured->format_count)
         dti_members_refuse(reader, "a figure is of no format of the list before it");
     else if (!isfinite(figure.error.squared) || !isfinite(figure.error.signal) ||
-             figure.error.squared < 0 || figure.error.signal < 0 ||
-             figure.bytes > UINT64_MAX >> 16)
+             figure.error.squared < 0 || figure.error.signal < 0 || figure.bytes > UINT64_MAX >> 16)
         dti_members_refuse(reader, "a figure is negative or too large");
     else if (reader->status == DTI_OK)
         *dti_measured_at(measured, tensor, at) = figure;
@@ -113,8 +112,7 @@ static void read_tensor(struct dti_member_reader *reader, struct dti_measured *m
         return;
     while (dti_members_next(reader)) {
         if (dti_members_is(reader, "name"))
-            tensor->name =
-                dti_members_text(reader, &measured->pool, &tensor->name_length);
+            tensor->name = dti_members_text(reader, &measured->pool, &tensor->name_length);
         else if (dti_members_is(reader, "name_hex"))
             dti_members_hex(reader, &measured->pool, &tensor->name, &tensor->name_length);
         else if (dti_members_is(reader, "shape"))
@@ -147,8 +145,7 @@ static void read_tensors(struct dti_member_reader *reader, struct dti_measured *
         void *const tensors = grow(measured->tensors, count, sizeof *measured->tensors);
         if (tensors)
             measured->tensors = tensors;
-        void *const figures =
-            grow(measured->figures, count, formats * sizeof *measured->figures);
+        void *const figures = grow(measured->figures, count, formats * sizeof *measured->figures);
         if (figures)
             measured->figures = figures;
         if (!tensors || !figures) {

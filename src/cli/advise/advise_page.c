@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The page of advise: what was chosen, a table of the formats, the mixtures beside the choice, what
+ * The page of advise: what was chosen, a table of the formats, other mixtures, what
  * the figures do not say. */
 #include "cli/advise/advise_page.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +11,7 @@
 #include "cli/advise/advise_picture.h"
 #include "cli/shared/human.h"
 #include "cli/shared/tensor_cells.h"
+#include "kernels/fused.h"
 #include "util/run/allocate.h"
 
 enum { DIGITS = 4 };
@@ -20,7 +20,7 @@ enum { DIGITS = 4 };
 static const char *put_db(char buffer[DTI_TEXT_SIZE], double mean)
 {
     if (mean > 0)
-        (void)dti_figure_words(buffer, -10 * log10(mean), DIGITS);
+        (void)dti_figure_words(buffer, -10 * dti_log10(mean), DIGITS);
     else
         (void)snprintf(buffer, DTI_TEXT_SIZE, "exact");
     return buffer;
@@ -37,16 +37,15 @@ static void put_head(const struct dti_command_context *cx, const struct dti_advi
     dti_line_print(&line, DTI_STYLE_PLAIN, ", %s in files",
                    dti_human_bytes(text, advise->file_bytes));
     dti_line_end(&line);
-    dti_line_print(&line, DTI_STYLE_PLAIN, "  mean error %s",
-                   dti_figure_words(text, mean, DIGITS));
+    dti_line_print(&line, DTI_STYLE_PLAIN, "  mean error %s", dti_figure_words(text, mean, DIGITS));
     dti_line_print(&line, DTI_STYLE_PLAIN, mean > 0 ? ", SQNR %s dB   " : ": %s   ",
                    put_db(text, mean));
     if (advise->chosen.proved)
         dti_line_put(&line, DTI_STYLE_GOOD, "proved: no other choice of the menu has less");
     else
-        dti_line_print(&line, DTI_STYLE_WARN, "not proved: the least is at least %s",
-                       dti_figure_words(text, dti_advise_mean(advise, advise->chosen.bound),
-                                        DIGITS));
+        dti_line_print(
+            &line, DTI_STYLE_WARN, "not proved: the least is at least %s",
+            dti_figure_words(text, dti_advise_mean(advise, advise->chosen.bound), DIGITS));
     dti_line_end(&line);
     const size_t tensors = advise->measured.tensor_count - advise->kept_tensors;
     dti_line_print(&line, DTI_STYLE_PLAIN, "  %zu tensor%s in %u group%s of one format each",
@@ -58,13 +57,13 @@ static void put_head(const struct dti_command_context *cx, const struct dti_advi
     dti_line_end(&line);
 }
 
-struct row {
+struct format_row {
     size_t groups, tensors;
     uint64_t elements, bytes;
     double error, weight;
 };
 
-static void put_row(struct dti_table *table, const char *name, const struct row *row)
+static void put_row(struct dti_table *table, const char *name, const struct format_row *row)
 {
     char text[DTI_TEXT_SIZE];
     dti_text_cell(table, name);
@@ -81,7 +80,7 @@ static enum dti_status put_formats(const struct dti_command_context *cx,
                                    const struct dti_advise *advise, struct dti_error *reterr)
 {
     const size_t formats = advise->measured.format_count + 1;
-    struct row *const rows = dti_calloc(formats, sizeof *rows);
+    struct format_row *const rows = dti_calloc(formats, sizeof *rows);
     struct dti_table *const table =
         dti_table_titled("format|groups>|tensors>|numbers>|bytes>|binary>|SQNR dB>", "9554938");
     if (!rows) {
@@ -91,7 +90,7 @@ static enum dti_status put_formats(const struct dti_command_context *cx,
     for (uint32_t g = 0; g < advise->group_count; g++) {
         const struct dti_advise_group *const group = &advise->groups[g];
         const struct dti_format_choice *const choice = &advise->choices[advise->picks[g]];
-        struct row *const row = &rows[advise->choice_formats[advise->picks[g]]];
+        struct format_row *const row = &rows[advise->choice_formats[advise->picks[g]]];
         row->groups++;
         row->tensors += group->tensor_count;
         row->elements += group->elements;
@@ -133,8 +132,7 @@ static enum dti_status put_mixtures(const struct dti_command_context *cx,
     put_mixture(table, advise, "this choice", advise->bytes, advise->chosen.error, 0);
     for (size_t i = 0; i < advise->mixture_count; i++) {
         const struct dti_advise_mixture *const mixture = &advise->mixtures[i];
-        put_mixture(table, advise, mixture->name, mixture->bytes, mixture->error,
-                    mixture->without);
+        put_mixture(table, advise, mixture->name, mixture->bytes, mixture->error, mixture->without);
     }
     return dti_put_table(cx, table, 2, reterr);
 }
@@ -155,9 +153,9 @@ static enum dti_status put_groups(const struct dti_command_context *cx,
         dti_number_cell(table, group->tensor_count);
         dti_text_cell(table, dti_advise_format_name(advise, advise->choice_formats[pick]));
         dti_number_cell(table, advise->choices[pick].bytes);
-        dti_text_cell(table, put_db(text, group->weight > 0
-                                              ? advise->choices[pick].error / group->weight
-                                              : 0));
+        dti_text_cell(
+            table,
+            put_db(text, group->weight > 0 ? advise->choices[pick].error / group->weight : 0));
     }
     return dti_put_table(cx, table, 2, reterr);
 }
@@ -165,9 +163,10 @@ static enum dti_status put_groups(const struct dti_command_context *cx,
 static void put_notes(const struct dti_command_context *cx, const struct dti_advise *advise)
 {
     char path[DTI_QUOTE_SIZE], model[DTI_QUOTE_SIZE];
-    dti_put_line(cx, DTI_STYLE_DIM, 2,
-                 "weight error is not accuracy: in ggml-org/llama.cpp#15550 the mixture by rule has "
-                 "the better perplexity for some models and sizes; compare the models");
+    dti_put_line(
+        cx, DTI_STYLE_DIM, 2,
+        "weight error is not accuracy: in ggml-org/llama.cpp#15550 the mixture by rule has "
+        "the better perplexity for some models and sizes; compare the models");
     if (advise->plan)
         dti_put_line(cx, DTI_STYLE_PLAIN, 2, "plan: dtinfo quant %s --plan %s -o OUT",
                      dti_human_path(model, advise->path), dti_human_path(path, advise->plan));

@@ -122,8 +122,9 @@ static enum dti_status open_plan(const struct advise_args *args, struct dti_outp
     if (!path)
         return DTI_OK;
     if (dti_output_is_standard(path))
-        return dti_fail(reterr, DTI_USAGE,
-                        "-o writes the plan besides the answer; give another name");
+        return dti_fail(
+            reterr, DTI_USAGE,
+            "-o writes the plan, and standard output has the answer; give the name of a file");
     dti_output_guard_signals();
     return dti_output_open(ret, path, args->transfer.force, 0, reterr);
 }

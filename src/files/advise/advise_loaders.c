@@ -43,13 +43,13 @@ bool dti_advise_takes(const struct dti_advise_row *row, const struct dti_tensor 
            !dti_tensor_fits(row->kept, tensor);
 }
 
-struct key {
+struct group_key {
     const char *text;
     size_t length;
     uint32_t tensor;
 };
 
-static int compare_texts(const struct key *a, const struct key *b)
+static int compare_texts(const struct group_key *a, const struct group_key *b)
 {
     const size_t shorter = a->length < b->length ? a->length : b->length;
     const int texts = memcmp(a->text, b->text, shorter);
@@ -58,7 +58,7 @@ static int compare_texts(const struct key *a, const struct key *b)
 
 static int compare(const void *a, const void *b)
 {
-    const struct key *const one = a, *const other = b;
+    const struct group_key *const one = a, *const other = b;
     const int texts = compare_texts(one, other);
     return texts != 0 ? texts : (one->tensor > other->tensor) - (one->tensor < other->tensor);
 }
@@ -75,11 +75,11 @@ static size_t experts_of(const struct dti_tensor *tensor)
     return 0;
 }
 
-static struct key key_of(const struct dti_advise_row *row, const struct dti_quant_names *names,
-                         uint32_t at)
+static struct group_key key_of(const struct dti_advise_row *row,
+                               const struct dti_quant_names *names, uint32_t at)
 {
     const struct dti_tensor *const tensor = &names->container->tensors[at];
-    struct key ret = {.text = tensor->name, .length = tensor->name_length, .tensor = at};
+    struct group_key ret = {.text = tensor->name, .length = tensor->name_length, .tensor = at};
     const size_t experts = row->experts ? experts_of(tensor) : 0;
     struct dti_fused_match match;
     if (experts > 0) {
@@ -99,7 +99,7 @@ enum dti_status dti_advise_groups(const struct dti_advise_row *row,
 {
     const size_t count = container->tensor_count;
     struct dti_quant_names names = {.buffer = NULL};
-    struct key *const keys = dti_malloc((count + 1) * sizeof *keys);
+    struct group_key *const keys = dti_malloc((count + 1) * sizeof *keys);
     if (!keys || !dti_quant_names_init(&names, container)) {
         dti_free(keys);
         return dti_no_memory(reterr);

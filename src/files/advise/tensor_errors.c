@@ -5,7 +5,8 @@
  * Pieces come from several threads in any order. So that sums do not depend on it, numbers are
  * summed in segments that end with each row and with each tile of DTI_TILE elements: segment
  * `tile + row` is unique, since at each end one of the two grows. A segment is whole in one piece,
- * or in two whose sums commute. The sums of a row's segments, then of the rows, are added in order. */
+ * or in two whose sums commute. The sums of a row's segments, then of the rows, are added in order.
+ */
 #include "files/advise/tensor_errors.h"
 
 #include <float.h>
@@ -16,14 +17,14 @@
 
 enum { LANES = 8 };
 
-struct sums {
+struct error_sums {
     double squared, signal;
 };
 
-struct rows {
+struct error_rows {
     uint64_t elements, columns;
-    uint64_t seen;         /* elements that were added */
-    struct sums *segments; /* NULL: none yet, or all */
+    uint64_t seen;               /* elements that were added */
+    struct error_sums *segments; /* NULL: none yet, or all */
     struct dti_tensor_error error;
 };
 
@@ -31,7 +32,7 @@ struct dti_tensor_errors {
     pthread_mutex_t lock;
     bool failed; /* out of memory */
     size_t count;
-    struct rows tensors[];
+    struct error_rows tensors[];
 };
 
 enum dti_status dti_tensor_errors_new(struct dti_tensor_errors **ret,
@@ -40,7 +41,7 @@ enum dti_status dti_tensor_errors_new(struct dti_tensor_errors **ret,
 {
     const size_t count = container->tensor_count;
     struct dti_tensor_errors *const errors =
-        dti_calloc(1, sizeof *errors + count * sizeof(struct rows));
+        dti_calloc(1, sizeof *errors + count * sizeof(struct error_rows));
     if (!errors || pthread_mutex_init(&errors->lock, NULL) != 0) {
         dti_free(errors);
         return dti_no_memory(reterr);
@@ -65,16 +66,16 @@ void dti_tensor_errors_free(struct dti_tensor_errors *errors)
     dti_free(errors);
 }
 
-static uint64_t segment_count(const struct rows *rows)
+static uint64_t segment_count(const struct error_rows *rows)
 {
     return (rows->elements - 1) / DTI_TILE + (rows->elements - 1) / rows->columns + 1;
 }
 
 /* Sums of n pairs; those with a NaN or an infinity do not count. */
-static struct sums sum_up(const float *numbers, const float *stored, size_t n)
+static struct error_sums sum_up(const float *numbers, const float *stored, size_t n)
 {
     double squared[LANES] = {0}, signal[LANES] = {0};
-    struct sums ret = {0, 0};
+    struct error_sums ret = {0, 0};
     for (size_t i = 0; i < n; i++) {
         const double x = (double)numbers[i], error = (double)stored[i] - x;
         const bool counts = fabs(error) <= DBL_MAX; /* false for NaN */
@@ -96,11 +97,11 @@ static void add_exactly(double *sum, double *rest, double x)
     *sum = total;
 }
 
-static struct sums sum_row(const struct rows *rows, uint64_t row)
+static struct error_sums sum_row(const struct error_rows *rows, uint64_t row)
 {
     const uint64_t first = row * rows->columns / DTI_TILE;
     const uint64_t last = ((row + 1) * rows->columns - 1) / DTI_TILE;
-    struct sums ret = {0, 0}, rest = {0, 0};
+    struct error_sums ret = {0, 0}, rest = {0, 0};
     for (uint64_t tile = first; tile <= last; tile++) {
         add_exactly(&ret.squared, &rest.squared, rows->segments[tile + row].squared);
         add_exactly(&ret.signal, &rest.signal, rows->segments[tile + row].signal);
@@ -111,12 +112,12 @@ static struct sums sum_row(const struct rows *rows, uint64_t row)
 }
 
 /* Everything was added: the result, without the memory for it. */
-static void finish(struct rows *rows)
+static void finish(struct error_rows *rows)
 {
     struct dti_tensor_error *const error = &rows->error;
-    struct sums rest = {0, 0};
+    struct error_sums rest = {0, 0};
     for (uint64_t row = 0; row < rows->elements / rows->columns; row++) {
-        const struct sums sums = sum_row(rows, row);
+        const struct error_sums sums = sum_row(rows, row);
         const double share = sums.signal > 0 ? sums.squared / sums.signal : 0;
         add_exactly(&error->squared, &rest.squared, sums.squared);
         add_exactly(&error->signal, &rest.signal, sums.signal);
@@ -132,7 +133,7 @@ static void finish(struct rows *rows)
     rows->segments = NULL;
 }
 
-static bool begin(struct dti_tensor_errors *errors, struct rows *rows)
+static bool begin(struct dti_tensor_errors *errors, struct error_rows *rows)
 {
     pthread_mutex_lock(&errors->lock);
     if (!rows->segments && !errors->failed)
@@ -147,7 +148,7 @@ void dti_tensor_errors_add(void *context, size_t tensor, const float *numbers, c
                            size_t n, uint64_t index)
 {
     struct dti_tensor_errors *const errors = context;
-    struct rows *const rows = &errors->tensors[tensor];
+    struct error_rows *const rows = &errors->tensors[tensor];
     if (n == 0 || !begin(errors, rows))
         return;
     for (size_t at = 0, part; at < n; at += part) {
@@ -157,8 +158,9 @@ void dti_tensor_errors_add(void *context, size_t tensor, const float *numbers, c
         part = n - at;
         part = part > in_row ? (size_t)in_row : part;
         part = part > in_tile ? (size_t)in_tile : part;
-        const struct sums sums = sum_up(numbers + at, stored + at, part);
-        struct sums *const segment = &rows->segments[place / DTI_TILE + place / rows->columns];
+        const struct error_sums sums = sum_up(numbers + at, stored + at, part);
+        struct error_sums *const segment =
+            &rows->segments[place / DTI_TILE + place / rows->columns];
         pthread_mutex_lock(&errors->lock);
         segment->squared += sums.squared;
         segment->signal += sums.signal;

@@ -122,12 +122,12 @@ struct dti_rewrite_request {
     bool skips_unfit; /* a tensor whose shape the dtype cannot hold stays as it is */
     const struct dti_error_watch *watch; /* of tensors that are quantized or encoded, by their
                                             index in the container; only if counted. Or NULL */
-    enum dti_level level;             /* the highest to use */
-    const char *only, *keep, *select; /* lists of patterns, or NULL */
-    bool allow_unmatched;             /* a pattern that matches no tensor is only a warning */
-    bool counted;                     /* count losses even if nothing requires it */
-    enum dti_container_kind kind;     /* of the output */
-    const char *path;                 /* of the output; DTI_CONTAINER_SHARDED: its folder */
+    enum dti_level level;                /* the highest to use */
+    const char *only, *keep, *select;    /* lists of patterns, or NULL */
+    bool allow_unmatched;                /* a pattern that matches no tensor is only a warning */
+    bool counted;                        /* count losses even if nothing requires it */
+    enum dti_container_kind kind;        /* of the output */
+    const char *path;                    /* of the output; DTI_CONTAINER_SHARDED: its folder */
     const char *index; /* DTI_CONTAINER_SHARDED: name of the index in it; NULL: none */
     bool companions;   /* DTI_CONTAINER_SHARDED: copy the other small files of the input's folder,
                           with a config.json that describes the quantization; of one file, only

@@ -45,8 +45,7 @@ enum dti_status dti_named_types_check(const struct dti_named_types *types,
     if (!seen)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < container->tensor_count; i++) {
-        const struct dti_named_type *const found =
-            dti_named_type_of(types, &container->tensors[i]);
+        const struct dti_named_type *const found = dti_named_type_of(types, &container->tensors[i]);
         if (found)
             seen[found - types->list] = true;
     }

@@ -57,8 +57,8 @@ static enum dti_status list_tensors(const struct dti_rewrite *rewrite,
         to->elements = tensor->elements;
         uint64_t *const shape = dti_pool_array(&measured->pool, tensor->rank, sizeof *shape);
         to->bytes = tensor->bytes;
-        to->dtype = dti_pool_text(&measured->pool, tensor->format->name,
-                                  strlen(tensor->format->name));
+        to->dtype =
+            dti_pool_text(&measured->pool, tensor->format->name, strlen(tensor->format->name));
         if (!to->name || !to->dtype || !shape)
             return dti_no_memory(reterr);
         if (tensor->rank > 0)
@@ -162,8 +162,9 @@ static bool any_affine(const char *list)
 }
 
 /* Runs `quant` without output. types: as of --type, one for each type of the choice. */
-static enum dti_status run_quant(struct measuring *measuring, const struct dti_quant_choice *choice,
-                                 const char *dtype, const char *types, struct dti_error *reterr)
+static enum dti_status run_quant(struct measuring *measuring,
+                                 const struct dti_quant_by_name *choice, const char *dtype,
+                                 const char *types, struct dti_error *reterr)
 {
     const struct dti_advise_work *const work = measuring->work;
     struct dti_asker asker = *work->asker;
@@ -202,7 +203,7 @@ static enum dti_status measure_all(const struct dti_advise_work *work,
     struct measuring measuring = {
         .work = work, .measured = measured, .watch = {.add = dti_tensor_errors_add}};
     struct dti_named_types named = {.list = NULL};
-    struct dti_quant_choice choice = {
+    struct dti_quant_by_name choice = {
         .gguf = work->row->gguf, .skips_unfit = true, .watch = &measuring.watch};
     enum dti_status status = DTI_OK;
     if (!work->row->gguf) {
@@ -221,8 +222,8 @@ static enum dti_status measure_all(const struct dti_advise_work *work,
 }
 
 /* The digest of the input: of several files, that of their digests. */
-static enum dti_status find_digest(const struct dti_container *container,
-                                   char ret[DTI_DIGEST_TEXT], struct dti_error *reterr)
+static enum dti_status find_digest(const struct dti_container *container, char ret[DTI_DIGEST_TEXT],
+                                   struct dti_error *reterr)
 {
     const size_t count = dti_digest_count(container);
     struct dti_digest whole, *const digests = dti_calloc(count + 1, sizeof *digests);
@@ -261,8 +262,7 @@ static enum dti_status take_file(const struct dti_measured *file, struct dti_mea
     enum dti_status status = dti_measured_alloc(measured, file->tensor_count, reterr);
     for (size_t f = 0; f < measured->format_count && status == DTI_OK; f++) {
         size_t from = 0;
-        while (from < file->format_count &&
-               strcmp(file->formats[from], measured->formats[f]) != 0)
+        while (from < file->format_count && strcmp(file->formats[from], measured->formats[f]) != 0)
             from++;
         if (from == file->format_count)
             return dti_fail(reterr, DTI_BAD_INPUT,
@@ -287,8 +287,7 @@ enum dti_status dti_advise_measure(const struct dti_advise_work *work, struct dt
 {
     struct dti_measured *const measured = &advise->measured;
     const char *const path = work->args->measurements;
-    enum dti_status status =
-        path ? find_digest(work->container, measured->digest, reterr) : DTI_OK;
+    enum dti_status status = path ? find_digest(work->container, measured->digest, reterr) : DTI_OK;
     if (status == DTI_OK && path && dti_input_there(path) == 0) {
         status = dti_measured_read(&advise->file, path, reterr);
         return status == DTI_OK ? take_file(&advise->file, measured, path, reterr) : status;
@@ -314,13 +313,13 @@ enum dti_status dti_advise_size(const struct dti_advise_work *work, struct dti_a
 {
     struct dti_measured *const measured = &advise->measured;
     struct measuring measuring = {.work = work, .measured = measured, .advise = advise};
-    struct dti_named_types named = {
-        .list = dti_calloc(measured->tensor_count + 1, sizeof *named.list)};
-    const struct dti_quant_choice choice = {.named = &named, .gguf = work->row->gguf};
+    struct dti_named_types named = {.list =
+                                        dti_calloc(measured->tensor_count + 1, sizeof *named.list)};
+    const struct dti_quant_by_name choice = {.named = &named, .gguf = work->row->gguf};
     struct dti_buffer types;
     dti_buffer_init(&types);
-    enum dti_status status = named.list ? join_types(measured, &types, reterr)
-                                        : dti_no_memory(reterr);
+    enum dti_status status =
+        named.list ? join_types(measured, &types, reterr) : dti_no_memory(reterr);
     for (size_t i = 0; i < measured->tensor_count && status == DTI_OK; i++) {
         const struct dti_measured_tensor *const tensor = &measured->tensors[i];
         if (dti_advise_format_of(advise, i) < measured->format_count)

@@ -19,12 +19,9 @@ static const struct dti_choice loader_choices[] = {
 };
 
 /* Words of --menu that are no dtype of `quant`, or several. */
-static const struct dti_choice menu_words[] = {
-    {.name = "stored", .help = "as it is in the input"},
-    {.name = "fp8", .help = "fp8_e4m3fn"},
-    {.name = "mxfp8", .help = "mxfp8_e4m3"},
-    {.name = NULL},
-};
+static const struct {
+    char word[8], format[12];
+} menu_words[] = {{"stored", ""}, {"fp8", "fp8_e4m3fn"}, {"mxfp8", "mxfp8_e4m3"}};
 
 const struct dti_option dti_advise_options[] = {
     OPT_TEXT(0, "fit", struct advise_args, fit, "SIZE",
@@ -42,13 +39,15 @@ const struct dti_option dti_advise_options[] = {
              "weights of errors: an importance matrix, or a .csv of NAME,NUMBER"),
     OPT_FILE(0, "measurements", struct advise_args, measurements, "FILE",
              "take the measurements from this file; if it does not exist, write them"),
-    DTI_ROW_OUTPUT(struct advise_args, transfer.output, "the plan to write, for quant --plan"),
+    OPT_FILE('o', "output", struct advise_args, transfer.output, "FILE",
+             "the plan to write, for quant --plan", .matters = true),
     OPT_FILE(0, "svg", struct advise_args, svg, "FILE", "write the picture of all sizes as SVG"),
     DTI_ROW_FORCE(struct advise_args, transfer.force, ""),
-    DTI_ROW_THREADS(struct advise_args, transfer.threads, "threads"),
+    OPT_TEXT(0, "threads", struct advise_args, transfer.threads, "N",
+             "threads, or all: one on each CPU (the default)"),
     DTI_ROW_MAX_MEMORY(struct advise_args, max_memory, "", ""),
-    DTI_ROW_PROGRESS(struct advise_args, transfer.progress,
-                     "show a progress bar on standard error"),
+    OPT_CHOICE(0, "progress", struct advise_args, transfer.progress, transfer.progress_given,
+               "WHEN", dti_choice_progress, "show a progress bar on standard error"),
     OPT_END,
 };
 
@@ -77,16 +76,18 @@ static enum dti_status add_format(struct dti_advise *advise, const char *text, s
                                   struct dti_error *reterr)
 {
     struct dti_measured *const measured = &advise->measured;
-    const struct dti_choice *word = menu_words;
-    while (word->name && !is_word(text, length, word->name))
+    enum { WORDS = sizeof menu_words / sizeof *menu_words };
+    size_t word = 0;
+    while (word < WORDS && !is_word(text, length, menu_words[word].word))
         word++;
-    if (word == menu_words) {
+    if (word == 0) {
         advise->stored = true;
         return DTI_OK;
     }
-    if (word->name)
-        text = word->help;
-    length = word->name ? strlen(word->help) : length;
+    if (word < WORDS) {
+        text = menu_words[word].format;
+        length = strlen(text);
+    }
     if (length == 0)
         return dti_fail(reterr, DTI_USAGE, "--menu has an empty word between commas");
     for (size_t i = 0; i < measured->format_count; i++) {
@@ -120,7 +121,7 @@ static enum dti_status read_menu(struct dti_advise *advise, const char *menu,
         at = at[length] == '\0' ? NULL : at + length + 1;
     }
     if (status == DTI_OK && advise->measured.format_count == 0)
-        return dti_fail(reterr, DTI_USAGE, "--menu has no format besides 'stored'");
+        return dti_fail(reterr, DTI_USAGE, "--menu has only 'stored'");
     return status;
 }
 
@@ -155,8 +156,7 @@ static enum dti_status find_groups(struct dti_advise *advise, const struct dti_a
     groups = dti_calloc(measured->tensor_count + 1, sizeof *groups);
     if (!groups)
         return dti_no_memory(reterr);
-    const enum dti_status status =
-        dti_advise_groups(work->row, work->container, groups, reterr);
+    const enum dti_status status = dti_advise_groups(work->row, work->container, groups, reterr);
     for (size_t i = 0; i < measured->tensor_count && status == DTI_OK; i++)
         measured->tensors[i].group = groups[i];
     dti_free(groups);
@@ -167,11 +167,11 @@ static enum dti_status find_groups(struct dti_advise *advise, const struct dti_a
 static enum dti_status refuse_size(const struct dti_advise *advise, uint64_t needed,
                                    struct dti_error *reterr)
 {
-    return dti_fail(reterr, DTI_ANSWER_NO,
-                    "nothing of the menu fits into %s: the smallest choice takes %llu bytes, of "
-                    "which %llu stay as they are; give a larger size or a menu with smaller formats",
-                    advise->fit, (unsigned long long)needed,
-                    (unsigned long long)advise->kept_bytes);
+    return dti_fail(
+        reterr, DTI_ANSWER_NO,
+        "nothing of the menu fits into %s: the smallest choice takes %llu bytes, of "
+        "which %llu stay as they are; give a larger size or a menu with smaller formats",
+        advise->fit, (unsigned long long)needed, (unsigned long long)advise->kept_bytes);
 }
 
 static enum dti_status choose(struct dti_advise *advise, const struct dti_advise_work *work,
@@ -180,8 +180,7 @@ static enum dti_status choose(struct dti_advise *advise, const struct dti_advise
     const struct dti_choice_set set = dti_advise_set(advise);
     const uint64_t kept = advise->kept_bytes;
     uint64_t room = advise->budget > kept ? advise->budget - kept : 0;
-    enum dti_status status =
-        dti_choose(&set, room, advise->picks, &advise->chosen, reterr);
+    enum dti_status status = dti_choose(&set, room, advise->picks, &advise->chosen, reterr);
     if (status == DTI_ANSWER_NO)
         return refuse_size(advise, kept + advise->chosen.bytes, reterr);
     if (status == DTI_OK && kept > advise->budget)
@@ -198,10 +197,8 @@ enum dti_status dti_advise_run(struct dti_advise *ret, struct dti_advise_work *w
 {
     const struct advise_args *const args = work->args;
     struct dti_container *container = NULL;
-    *ret = (struct dti_advise){.path = path,
-                               .fit = args->fit,
-                               .weights = args->weights,
-                               .plan = args->transfer.output};
+    *ret = (struct dti_advise){
+        .path = path, .fit = args->fit, .weights = args->weights, .plan = args->transfer.output};
     ret->measured.path = path;
     ret->measured.keep = args->keep;
     enum dti_status status = read_fit(ret, work, reterr);
@@ -211,9 +208,9 @@ enum dti_status dti_advise_run(struct dti_advise *ret, struct dti_advise_work *w
         return status;
     work->container = container;
     work->row = ret->row =
-        dti_advise_row_of(args->loader_given                ? (enum dti_advise_loader)args->loader
+        dti_advise_row_of(args->loader_given             ? (enum dti_advise_loader)args->loader
                           : dti_is_gguf(container->kind) ? DTI_ADVISE_LLAMA_CPP
-                                                            : DTI_ADVISE_VLLM);
+                                                         : DTI_ADVISE_VLLM);
     ret->measured.loader = ret->row->name;
     status = check_input(work, reterr);
     if (status == DTI_OK)

@@ -90,13 +90,13 @@ static enum dti_status weigh_by_matrix(struct dti_measured *measured, const char
 }
 
 /* A line of a table: "GLOB,NUMBER". */
-struct table_row {
+struct weight_row {
     const char *pattern;
     size_t length;
     double weight;
 };
-struct table {
-    struct table_row *rows;
+struct weight_table {
+    struct weight_row *rows;
     size_t count;
     struct dti_named_types named; /* rows without a pattern */
     size_t globs;                 /* the others */
@@ -110,7 +110,7 @@ static enum dti_status refuse_line(const char *path, size_t line, const char *wh
 }
 
 static enum dti_status read_line(const char *path, size_t line, const char *text, size_t length,
-                                 struct table *table, struct dti_error *reterr)
+                                 struct weight_table *table, struct dti_error *reterr)
 {
     struct dti_value value;
     struct dti_error error;
@@ -135,14 +135,14 @@ static enum dti_status read_line(const char *path, size_t line, const char *text
     if (!glob)
         table->named.list[table->named.count++] = (struct dti_named_type){
             .name = text, .length = comma - 1, .type = (uint32_t)table->count};
-    table->rows[table->count++] = (struct table_row){
-        .pattern = glob ? text : NULL, .length = comma - 1, .weight = weight};
+    table->rows[table->count++] =
+        (struct weight_row){.pattern = glob ? text : NULL, .length = comma - 1, .weight = weight};
     return DTI_OK;
 }
 
 /* Empty lines and lines that start with # are skipped. */
 static enum dti_status read_lines(const char *path, const struct dti_buffer *text,
-                                  struct table *table, struct dti_error *reterr)
+                                  struct weight_table *table, struct dti_error *reterr)
 {
     const char *at = text->data, *const end = text->data + text->length;
     size_t lines = 1;
@@ -166,31 +166,32 @@ static enum dti_status read_lines(const char *path, const struct dti_buffer *tex
 }
 
 /* The row of its name, else the first pattern that fits. */
-static const struct table_row *row_of(const struct table *table,
-                                      const struct dti_measured_tensor *tensor)
+static const struct weight_row *row_of(const struct weight_table *table,
+                                       const struct dti_measured_tensor *tensor)
 {
-    const struct dti_named_type *const named = dti_named_type_of(
-        &table->named, &(struct dti_tensor){.name = tensor->name,
-                                            .name_length = tensor->name_length});
+    const struct dti_named_type *const named =
+        dti_named_type_of(&table->named, &(struct dti_tensor){.name = tensor->name,
+                                                              .name_length = tensor->name_length});
     if (named)
         return &table->rows[named->type];
     for (size_t i = 0; i < table->count && table->globs > 0; i++) {
-        const struct table_row *const row = &table->rows[i];
-        if (row->pattern && dti_glob_match(row->pattern, row->length, tensor->name, tensor->name_length))
+        const struct weight_row *const row = &table->rows[i];
+        if (row->pattern &&
+            dti_glob_match(row->pattern, row->length, tensor->name, tensor->name_length))
             return row;
     }
     return NULL;
 }
 
 static enum dti_status weigh_by_rows(struct dti_measured *measured, const char *path,
-                                     const struct table *table, struct dti_error *reterr)
+                                     const struct weight_table *table, struct dti_error *reterr)
 {
     char name[DTI_QUOTE_SIZE];
     for (size_t i = 0; i < measured->tensor_count; i++) {
         struct dti_measured_tensor *const tensor = &measured->tensors[i];
         if (!tensor->taken)
             continue;
-        const struct table_row *const row = row_of(table, tensor);
+        const struct weight_row *const row = row_of(table, tensor);
         if (!row)
             return dti_fail(reterr, DTI_BAD_INPUT,
                             "%s has no line for tensor %s; a last line *,1 is for all others",
@@ -206,7 +207,7 @@ static enum dti_status weigh_by_table(struct dti_measured *measured, const char 
 {
     struct dti_input input;
     struct dti_buffer text;
-    struct table table = {.rows = NULL};
+    struct weight_table table = {.rows = NULL};
     enum dti_status status = dti_input_open(&input, path, reterr);
     if (status != DTI_OK)
         return status;
@@ -238,6 +239,5 @@ enum dti_status dti_advise_weigh(struct dti_measured *measured, const char *path
         measured->tensors[i].weight = (double)measured->tensors[i].elements;
     if (!path)
         return DTI_OK;
-    return table ? weigh_by_table(measured, path, reterr)
-                 : weigh_by_matrix(measured, path, reterr);
+    return table ? weigh_by_table(measured, path, reterr) : weigh_by_matrix(measured, path, reterr);
 }

@@ -9,7 +9,7 @@
 #include "requests/rewrite/rewrite_job.h"
 
 /* Types of single tensors, from a plan; and how `advise` measures. */
-struct dti_quant_choice {
+struct dti_quant_by_name {
     const struct dti_named_types *named; /* if not NULL, what is quantized; the type of each is an
                                             index of the items of `types`, whose patterns do not
                                             count */
@@ -19,9 +19,9 @@ struct dti_quant_choice {
 };
 
 struct quant_args {
-    struct dti_recipe recipe; /* must be first: recipe words rely on it */
-    const struct dti_quant_choice *choice; /* or NULL */
-    int fail_on;              /* set of enum dti_quant_event */
+    struct dti_recipe recipe;               /* must be first: recipe words rely on it */
+    const struct dti_quant_by_name *choice; /* or NULL */
+    int fail_on;                            /* set of enum dti_quant_event */
     /* files only */
     struct dti_transfer_args transfer;
     struct dti_tensor_args tensors;
@@ -62,7 +62,7 @@ const char *dti_quant_given(const struct quant_args *args, const char *names);
 struct dti_quant_plan_file {
     struct quant_args args;
     const char *dtype; /* for dti_quant_file_run() */
-    struct dti_quant_choice choice;
+    struct dti_quant_by_name choice;
     struct dti_named_types named;
     struct dti_buffer types;
     struct dti_pool pool;

@@ -157,7 +157,8 @@ enum dti_status dti_quant_plan_read(struct dti_quant_plan_file *ret, const struc
     *ret = (struct dti_quant_plan_file){.args = *args, .named = {.source = args->plan}};
     dti_buffer_init(&ret->types);
     if (option || dtype)
-        return dti_fail(reterr, DTI_USAGE, "--plan says what becomes of each tensor; leave out %s%s",
+        return dti_fail(reterr, DTI_USAGE,
+                        "--plan says what becomes of each tensor; leave out %s%s",
                         option ? "--" : "the dtype", option ? option : "");
     dti_members_open(&reading.reader, args->plan, "a plan", reterr);
     read_members(&reading);

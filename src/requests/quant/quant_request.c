@@ -264,7 +264,7 @@ static enum dti_status read_recipe(struct gguf_job *gguf, const char *word,
     if (status != DTI_OK)
         return status;
     recipe->rules = gguf->rules;
-    const struct dti_quant_choice *const choice = gguf->file.args->choice;
+    const struct dti_quant_by_name *const choice = gguf->file.args->choice;
     if (choice) {
         recipe->named = choice->named;
         job->request.skips_unfit = choice->skips_unfit;
