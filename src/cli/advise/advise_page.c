@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "answers/tensors.h"
+#include "cli/advise/advise_picture.h"
 #include "cli/shared/human.h"
 #include "cli/shared/tensor_cells.h"
 #include "kernels/fused.h"
@@ -182,6 +183,8 @@ enum dti_status dti_advise_page(const struct dti_command_context *cx,
         status = put_groups(cx, advise, reterr);
     if (status == DTI_OK)
         status = put_mixtures(cx, advise, reterr);
+    if (status == DTI_OK)
+        status = dti_advise_picture(cx, advise, reterr);
     if (status == DTI_OK)
         put_notes(cx, advise);
     return status;

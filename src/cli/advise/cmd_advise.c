@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * dtinfo advise: the format of each group of tensors with which a checkpoint fits a size. */
+#include <string.h>
+
 #include "cli/advise/advise_page.h"
+#include "cli/advise/advise_picture.h"
 #include "cli/shared/progress.h"
 #include "cli/shell/command.h"
 #include "io/output.h"
@@ -57,12 +60,45 @@ static enum dti_status save(const struct dti_advise_work *work, const struct dti
     return write_document(work->cx, file, reterr);
 }
 
-/* The plan appears only if the answer is there. */
+/* Before anything is measured, as the plan. */
+static enum dti_status open_picture(const struct advise_args *args, struct dti_output_file **ret,
+                                    struct dti_error *reterr)
+{
+    if (!args->svg)
+        return DTI_OK;
+    if (dti_output_is_standard(args->svg) ||
+        (args->transfer.output && strcmp(args->svg, args->transfer.output) == 0))
+        return dti_fail(reterr, DTI_USAGE,
+                        "--svg writes a file besides the answer and the plan; give another name");
+    dti_output_guard_signals();
+    return dti_output_open(ret, args->svg, args->transfer.force, 0, reterr);
+}
+
+static enum dti_status write_picture(const struct dti_advise *advise, struct dti_output_file *file,
+                                     struct dti_error *reterr)
+{
+    struct dti_buffer text;
+    dti_buffer_init(&text);
+    enum dti_status status = dti_advise_svg(advise, &text, reterr);
+    if (status == DTI_OK)
+        status = dti_output_write(file, text.data, text.length, reterr);
+    dti_buffer_free(&text);
+    if (status == DTI_OK)
+        return dti_output_commit(file, reterr);
+    dti_output_discard(file);
+    return status;
+}
+
+/* The plan and the picture appear only if the answer is there. */
 static enum dti_status answer(const struct advise_args *args, struct dti_command_context *cx,
                               const struct dti_advise *advise, struct dti_output_file *plan,
-                              struct dti_error *reterr)
+                              struct dti_output_file *picture, struct dti_error *reterr)
 {
     enum dti_status status = dti_inputs_unchanged(reterr);
+    if (status == DTI_OK && picture)
+        status = write_picture(advise, picture, reterr);
+    else
+        dti_output_discard(picture);
     if (status == DTI_OK && plan) {
         dti_document_advise_plan(cx->json, advise);
         status = write_document(cx, plan, reterr);
@@ -99,19 +135,23 @@ static enum dti_status run_advise(const void *all_args, char **operands, int cou
     const struct advise_args *const args = all_args;
     struct dti_advise_work work = {
         .args = args, .asker = &cx->asker, .cx = cx, .pass = pass, .save = save};
-    struct dti_output_file *plan = NULL;
+    struct dti_output_file *plan = NULL, *picture = NULL;
     if (count != 1)
         return dti_fail(reterr, DTI_USAGE,
                         "advise takes one model, as in 'dtinfo advise model/ --fit 24GB'");
     enum dti_status status = open_plan(args, &plan, reterr);
-    if (status != DTI_OK)
-        return status;
-    struct dti_advise *const advise = dti_calloc(1, sizeof *advise);
-    status = advise ? dti_advise_run(advise, &work, operands[0], reterr) : dti_no_memory(reterr);
     if (status == DTI_OK)
-        status = answer(args, cx, advise, plan, reterr);
-    else
+        status = open_picture(args, &picture, reterr);
+    struct dti_advise *const advise = status == DTI_OK ? dti_calloc(1, sizeof *advise) : NULL;
+    if (status == DTI_OK)
+        status =
+            advise ? dti_advise_run(advise, &work, operands[0], reterr) : dti_no_memory(reterr);
+    if (status == DTI_OK) {
+        status = answer(args, cx, advise, plan, picture, reterr);
+    } else {
         dti_output_discard(plan);
+        dti_output_discard(picture);
+    }
     if (advise)
         dti_advise_free(advise);
     dti_free(advise);

@@ -10,6 +10,7 @@
 struct advise_args {
     struct dti_transfer_args transfer; /* output: of the plan */
     const char *fit, *menu, *weights, *keep, *measurements, *max_memory;
+    const char *svg; /* where the picture is written; or NULL */
     int loader;
     bool loader_given, allow_unmatched;
 };
