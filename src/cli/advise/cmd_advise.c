@@ -68,8 +68,7 @@ static enum dti_status open_picture(const struct advise_args *args, struct dti_o
         return DTI_OK;
     if (dti_output_is_standard(args->svg) ||
         (args->transfer.output && strcmp(args->svg, args->transfer.output) == 0))
-        return dti_fail(reterr, DTI_USAGE,
-                        "--svg writes a file besides the answer and the plan; give another name");
+        return dti_fail(reterr, DTI_USAGE, "--svg writes a file of its own; give another name");
     dti_output_guard_signals();
     return dti_output_open(ret, args->svg, args->transfer.force, 0, reterr);
 }
@@ -167,8 +166,8 @@ const struct dti_command dti_command_advise = {
     .details = "Quantizes MODEL in every format of a menu without writing it, and chooses one\n"
                "for each group of tensors that must share a format, so that all tensors fit\n"
                "into SIZE and the weighted sum of their relative squared errors is the least.\n"
-               "With -o PLAN the choice is written to a file that 'dtinfo quant --plan'\n"
-               "executes. If nothing fits, the exit code is 1.",
+               "With -o PLAN the choice is written to a file that 'dtinfo quant' executes. If\n"
+               "nothing fits, the exit code is 1.",
     .examples = NULL,
     .schema = "dtinfo.advise/1",
     .other_schemas = {"dtinfo.advise_plan/1", "dtinfo.advise_measurements/1"},

@@ -40,7 +40,7 @@ const struct dti_option dti_advise_options[] = {
     OPT_FILE(0, "measurements", struct advise_args, measurements, "FILE",
              "take the measurements from this file; if it does not exist, write them"),
     OPT_FILE('o', "output", struct advise_args, transfer.output, "FILE",
-             "the plan to write, for quant --plan", .matters = true),
+             "the plan to write, which dtinfo quant executes", .matters = true),
     OPT_FILE(0, "svg", struct advise_args, svg, "FILE", "write the picture of all sizes as SVG"),
     DTI_ROW_FORCE(struct advise_args, transfer.force, ""),
     OPT_TEXT(0, "threads", struct advise_args, transfer.threads, "N",
