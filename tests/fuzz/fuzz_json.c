@@ -148,7 +148,7 @@ static const char *const lines[] = {
     "explain @s @n --max-memory 1MiB",
     "explain @g @n",
     "verify @s @s --recipe @p",
-    "advise @s --fit 1MB --menu stored,nvfp4,int8 --keep $2 --allow-unmatched",
+    "advise @s --fit 1MB --menu stored,nvfp4,int8 --keep $2",
     "advise @g --fit $0 --weights @p --menu q8_0,$1",
     "advise @n --fit 1MB --menu $0 --measurements @p",
     "quant @s --plan @p --dry-run",

@@ -52,13 +52,12 @@ static enum dti_status write_document(const struct dti_command_context *cx,
     return write_text(&text, status, file, reterr);
 }
 
-static enum dti_status write_plan(const struct advise_args *args,
-                                  const struct dti_command_context *cx,
+static enum dti_status write_plan(const struct dti_command_context *cx,
                                   const struct dti_advise *advise, struct dti_output_file *file,
                                   struct dti_error *reterr)
 {
     struct dti_buffer text;
-    if (args->form == DTI_ADVISE_PLAN) {
+    if (!advise->types) {
         dti_document_advise_plan(cx->json, advise);
         return write_document(cx, file, reterr);
     }
@@ -115,7 +114,7 @@ static enum dti_status answer(const struct advise_args *args, struct dti_command
     else
         dti_output_discard(picture);
     if (status == DTI_OK && plan) {
-        status = write_plan(args, cx, advise, plan, reterr);
+        status = write_plan(cx, advise, plan, reterr);
         if (status == DTI_OK)
             dti_output_is_complete(args->transfer.output);
     } else if (plan) {

@@ -189,11 +189,14 @@ static enum dti_status run_quant(struct measuring *measuring,
                      .progress_given = work->args->transfer.progress_given},
         .tensors = {.keep = choice->named && work->row->gguf ? NULL : work->args->keep,
                     .max_memory = work->args->max_memory,
-                    .allow_unmatched = work->args->allow_unmatched,
                     .dry_run = true},
         .types = types,
     };
-    return dti_quant_file_run(&args, &front, measuring->measured->path, dtype, reterr);
+    const enum dti_status status =
+        dti_quant_file_run(&args, &front, measuring->measured->path, dtype, reterr);
+    if (status != DTI_OK && reterr->remedy == DTI_REMEDY_CORRECT_KEEP)
+        reterr->remedy = DTI_REMEDY_NONE; /* names an option that this command lacks */
+    return status;
 }
 
 static enum dti_status measure_all(const struct dti_advise_work *work,
@@ -322,11 +325,9 @@ enum dti_status dti_advise_size(const struct dti_advise_work *work, struct dti_a
         named.list ? join_types(measured, &types, reterr) : dti_no_memory(reterr);
     for (size_t i = 0; i < measured->tensor_count && status == DTI_OK; i++) {
         const struct dti_measured_tensor *const tensor = &measured->tensors[i];
-        if (dti_advise_format_of(advise, i) < measured->format_count)
             named.list[named.count++] =
                 (struct dti_named_type){.name = tensor->name,
                                         .length = tensor->name_length,
-                                        .type = (uint32_t)dti_advise_format_of(advise, i)};
     }
     (void)dti_named_types_sort(&named);
     if (status == DTI_OK)

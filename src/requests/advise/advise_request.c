@@ -18,14 +18,6 @@ static const struct dti_choice loader_choices[] = {
     {.name = NULL},
 };
 
-static const struct dti_choice form_choices[] = {
-    {.name = "plan", .value = DTI_ADVISE_PLAN, .help = "a plan for dtinfo quant (the default)"},
-    {.name = "llama-quantize",
-     .value = DTI_ADVISE_TENSOR_TYPES,
-     .help = "a file for its option of types of tensors"},
-    {.name = NULL},
-};
-
 /* Words of --menu that are no dtype of `quant`, or several. */
 static const struct {
     char word[8], format[12];
@@ -42,7 +34,6 @@ const struct dti_option dti_advise_options[] = {
              "the formats to choose from: those of quant, and 'stored'", .matters = true),
     OPT_GLOB(0, "keep", struct advise_args, keep, "GLOB,...", "tensors that stay as they are",
              .matters = true),
-    DTI_ROW_ALLOW_UNMATCHED(struct advise_args, allow_unmatched),
     OPT_FILE(0, "weights", struct advise_args, weights, "FILE",
              "weights of errors: an importance matrix, or a .csv of NAME,NUMBER"),
     OPT_FILE(0, "measurements", struct advise_args, measurements, "FILE",
@@ -50,8 +41,8 @@ const struct dti_option dti_advise_options[] = {
     OPT_FILE('o', "output", struct advise_args, transfer.output, "FILE",
              "the plan to write, which dtinfo quant executes", .matters = true),
     OPT_FILE(0, "svg", struct advise_args, svg, "FILE", "write the picture of all sizes as SVG"),
-    OPT_CHOICE(0, "as", struct advise_args, form, form_given, "FORM", form_choices,
-               "the form of the file that -o writes"),
+    OPT_TEXT(0, "as", struct advise_args, form, "FORM",
+             "what -o writes: plan (the default), or llama-quantize for its types of tensors"),
     DTI_ROW_FORCE(struct advise_args, transfer.force, ""),
     OPT_TEXT(0, "threads", struct advise_args, transfer.threads, "N",
              "threads, or all: one on each CPU (the default)"),
@@ -135,8 +126,14 @@ static enum dti_status read_menu(struct dti_advise *advise, const char *menu,
     return status;
 }
 
-static enum dti_status check_input(const struct dti_advise_work *work, struct dti_error *reterr)
+static enum dti_status check_input(const struct dti_advise_work *work, bool types,
+                                   struct dti_error *reterr)
 {
+    const char *const form = work->args->form;
+    if (form && !types && strcmp(form, "plan") != 0)
+        return dti_fail_word(reterr, DTI_USAGE, form, strlen(form),
+                             "--as takes plan or llama-quantize; got %s",
+                             DTI_QUOTED(form, strlen(form)));
     const struct dti_container *const container = work->container;
     for (size_t i = 0; i < container->tensor_count; i++) {
         char place[DTI_TENSOR_PLACE];
@@ -145,8 +142,7 @@ static enum dti_status check_input(const struct dti_advise_work *work, struct dt
                             "%s is quantized already; give the model that it was made from",
                             dti_tensor_place(container, i, place));
     }
-    if (work->args->form == DTI_ADVISE_TENSOR_TYPES &&
-        (!work->row->gguf || !work->args->transfer.output))
+    if (types && (!work->row->gguf || !work->args->transfer.output))
         return dti_fail(reterr, DTI_USAGE,
                         "--as llama-quantize is for -o FILE and --loader llama.cpp; give those");
     if (dti_is_gguf(container->kind) && !work->row->gguf)
@@ -215,7 +211,7 @@ enum dti_status dti_advise_run(struct dti_advise *ret, struct dti_advise_work *w
                                .fit = args->fit,
                                .weights = args->weights,
                                .plan = args->transfer.output,
-                               .types = args->form == DTI_ADVISE_TENSOR_TYPES};
+                               .types = args->form && strcmp(args->form, "llama-quantize") == 0};
     ret->measured.path = path;
     ret->measured.keep = args->keep;
     enum dti_status status = read_fit(ret, work, reterr);
@@ -229,7 +225,7 @@ enum dti_status dti_advise_run(struct dti_advise *ret, struct dti_advise_work *w
                           : dti_is_gguf(container->kind) ? DTI_ADVISE_LLAMA_CPP
                                                          : DTI_ADVISE_VLLM);
     ret->measured.loader = ret->row->name;
-    status = check_input(work, reterr);
+    status = check_input(work, ret->types, reterr);
     if (status == DTI_OK)
         status = read_menu(ret, args->menu ? args->menu : ret->row->menu, reterr);
     if (status == DTI_OK)
