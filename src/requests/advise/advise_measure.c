@@ -194,8 +194,8 @@ static enum dti_status run_quant(struct measuring *measuring,
     };
     const enum dti_status status =
         dti_quant_file_run(&args, &front, measuring->measured->path, dtype, reterr);
-    if (status != DTI_OK && reterr->remedy == DTI_REMEDY_CORRECT_KEEP)
-        reterr->remedy = DTI_REMEDY_NONE; /* names an option that this command lacks */
+    if (status != DTI_OK && reterr && reterr->remedy == DTI_REMEDY_ALLOW_KEEP)
+        reterr->remedy = DTI_REMEDY_CORRECT_KEEP; /* the other names an option of quant alone */
     return status;
 }
 
@@ -325,9 +325,10 @@ enum dti_status dti_advise_size(const struct dti_advise_work *work, struct dti_a
         named.list ? join_types(measured, &types, reterr) : dti_no_memory(reterr);
     for (size_t i = 0; i < measured->tensor_count && status == DTI_OK; i++) {
         const struct dti_measured_tensor *const tensor = &measured->tensors[i];
-            named.list[named.count++] =
-                (struct dti_named_type){.name = tensor->name,
-                                        .length = tensor->name_length,
+        const size_t format = dti_advise_format_of(advise, i);
+        if (format < measured->format_count)
+            named.list[named.count++] = (struct dti_named_type){
+                .name = tensor->name, .length = tensor->name_length, .type = (uint32_t)format};
     }
     (void)dti_named_types_sort(&named);
     if (status == DTI_OK)
