@@ -41,6 +41,7 @@ static const struct {
     unsigned char role;
 } roles[] = {{"output", OUTPUT},
              {"attest", OUTPUT},
+             {"svg", OUTPUT},
              {"measurements", OUTPUT}, /* or an input, which it may be, too */
              {"device", DEVICE},
              {"fit", DEVICE}};
