@@ -30,6 +30,7 @@ struct dti_advise {
     const char *path, *fit, *weights, *plan; /* as given; weights and plan may be NULL */
     const struct dti_advise_row *row;
     uint64_t budget;
+    bool types;  /* the plan is for llama-quantize */
     bool stored; /* the menu has tensors as they are in the input */
     struct dti_measured measured;
     struct dti_measured file; /* that names are of, if they were read; else empty */
@@ -84,6 +85,10 @@ static inline struct dti_choice_set dti_advise_set(const struct dti_advise *advi
     return (struct dti_choice_set){advise->choices, advise->starts, advise->group_count};
 }
 void dti_advise_free(struct dti_advise *advise); /* a zeroed struct is fine */
+
+/* tensor_types.c: the plan as llama-quantize reads it. Fails with DTI_BAD_INPUT, DTI_NO_MEMORY. */
+enum dti_status dti_advise_tensor_types(const struct dti_advise *advise, struct dti_buffer *ret,
+                                        struct dti_error *reterr);
 
 void dti_document_advise(struct dti_json *json, const struct dti_advise *advise);
 void dti_document_advise_plan(struct dti_json *json, const struct dti_advise *advise);

@@ -167,7 +167,10 @@ static void put_notes(const struct dti_command_context *cx, const struct dti_adv
         cx, DTI_STYLE_DIM, 2,
         "weight error is not accuracy: in ggml-org/llama.cpp#15550 the mixture by rule has "
         "the better perplexity for some models and sizes; compare the models");
-    if (advise->plan)
+    if (advise->plan && advise->types)
+        dti_put_line(cx, DTI_STYLE_PLAIN, 2, "types: llama-quantize --tensor-type-file %s",
+                     dti_human_path(path, advise->plan));
+    else if (advise->plan)
         dti_put_line(cx, DTI_STYLE_PLAIN, 2, "plan: dtinfo quant %s --plan %s -o OUT",
                      dti_human_path(model, advise->path), dti_human_path(path, advise->plan));
     else

@@ -27,22 +27,44 @@ static enum dti_status pass(struct dti_rewrite_job *job, struct dti_rewrite_opti
     return status;
 }
 
+/* Writes a text, of which `status` says whether it is there, and frees it. */
+static enum dti_status write_text(struct dti_buffer *text, enum dti_status status,
+                                  struct dti_output_file *file, struct dti_error *reterr)
+{
+    if (status == DTI_OK && text->failed)
+        status = dti_no_memory(reterr);
+    if (status == DTI_OK)
+        status = dti_output_write(file, text->data, text->length, reterr);
+    dti_buffer_free(text);
+    if (status == DTI_OK)
+        return dti_output_commit(file, reterr);
+    dti_output_discard(file);
+    return status;
+}
+
 /* Writes the document that is in cx->json. */
 static enum dti_status write_document(const struct dti_command_context *cx,
                                       struct dti_output_file *file, struct dti_error *reterr)
 {
     struct dti_buffer text;
     dti_buffer_init(&text);
-    enum dti_status status = dti_json_append(cx->json, &text, reterr);
-    if (status == DTI_OK && text.failed)
-        status = dti_no_memory(reterr);
-    if (status == DTI_OK)
-        status = dti_output_write(file, text.data, text.length, reterr);
-    dti_buffer_free(&text);
-    if (status == DTI_OK)
-        return dti_output_commit(file, reterr);
-    dti_output_discard(file);
-    return status;
+    const enum dti_status status = dti_json_append(cx->json, &text, reterr);
+    return write_text(&text, status, file, reterr);
+}
+
+static enum dti_status write_plan(const struct advise_args *args,
+                                  const struct dti_command_context *cx,
+                                  const struct dti_advise *advise, struct dti_output_file *file,
+                                  struct dti_error *reterr)
+{
+    struct dti_buffer text;
+    if (args->form == DTI_ADVISE_PLAN) {
+        dti_document_advise_plan(cx->json, advise);
+        return write_document(cx, file, reterr);
+    }
+    dti_buffer_init(&text);
+    const enum dti_status status = dti_advise_tensor_types(advise, &text, reterr);
+    return write_text(&text, status, file, reterr);
 }
 
 static enum dti_status save(const struct dti_advise_work *work, const struct dti_measured *measured,
@@ -78,14 +100,8 @@ static enum dti_status write_picture(const struct dti_advise *advise, struct dti
 {
     struct dti_buffer text;
     dti_buffer_init(&text);
-    enum dti_status status = dti_advise_svg(advise, &text, reterr);
-    if (status == DTI_OK)
-        status = dti_output_write(file, text.data, text.length, reterr);
-    dti_buffer_free(&text);
-    if (status == DTI_OK)
-        return dti_output_commit(file, reterr);
-    dti_output_discard(file);
-    return status;
+    const enum dti_status status = dti_advise_svg(advise, &text, reterr);
+    return write_text(&text, status, file, reterr);
 }
 
 /* The plan and the picture appear only if the answer is there. */
@@ -99,8 +115,7 @@ static enum dti_status answer(const struct advise_args *args, struct dti_command
     else
         dti_output_discard(picture);
     if (status == DTI_OK && plan) {
-        dti_document_advise_plan(cx->json, advise);
-        status = write_document(cx, plan, reterr);
+        status = write_plan(args, cx, advise, plan, reterr);
         if (status == DTI_OK)
             dti_output_is_complete(args->transfer.output);
     } else if (plan) {

@@ -7,12 +7,16 @@
 #include "answers/advise/advise.h"
 #include "requests/rewrite/rewrite_job.h"
 
+/* How the plan is written. */
+enum dti_advise_form { DTI_ADVISE_PLAN, DTI_ADVISE_TENSOR_TYPES };
+
 struct advise_args {
     struct dti_transfer_args transfer; /* output: of the plan */
     const char *fit, *menu, *weights, *keep, *measurements, *max_memory;
     const char *svg; /* where the picture is written; or NULL */
     int loader;
-    bool loader_given, allow_unmatched;
+    int form; /* enum dti_advise_form */
+    bool loader_given, form_given, allow_unmatched;
 };
 extern const struct dti_option dti_advise_options[];
 

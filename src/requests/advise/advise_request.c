@@ -12,9 +12,17 @@
 #include "util/text/ascii.h"
 
 static const struct dti_choice loader_choices[] = {
-#define ADVISE_LOADER(id, name_, written, layout, channels, modules, experts, kept, menu, source_) \
-    {.name = name_, .value = DTI_ADVISE_##id, .help = source_},
+#define ADVISE_LOADER(id, name_, written, layout, channels, modules, experts, kept, menu, help_) \
+    {.name = name_, .value = DTI_ADVISE_##id, .help = help_},
 #include "files/advise/advise_loaders.def"
+    {.name = NULL},
+};
+
+static const struct dti_choice form_choices[] = {
+    {.name = "plan", .value = DTI_ADVISE_PLAN, .help = "a plan for dtinfo quant (the default)"},
+    {.name = "llama-quantize",
+     .value = DTI_ADVISE_TENSOR_TYPES,
+     .help = "a file for its option of types of tensors"},
     {.name = NULL},
 };
 
@@ -42,6 +50,8 @@ const struct dti_option dti_advise_options[] = {
     OPT_FILE('o', "output", struct advise_args, transfer.output, "FILE",
              "the plan to write, which dtinfo quant executes", .matters = true),
     OPT_FILE(0, "svg", struct advise_args, svg, "FILE", "write the picture of all sizes as SVG"),
+    OPT_CHOICE(0, "as", struct advise_args, form, form_given, "FORM", form_choices,
+               "the form of the file that -o writes"),
     DTI_ROW_FORCE(struct advise_args, transfer.force, ""),
     OPT_TEXT(0, "threads", struct advise_args, transfer.threads, "N",
              "threads, or all: one on each CPU (the default)"),
@@ -135,6 +145,10 @@ static enum dti_status check_input(const struct dti_advise_work *work, struct dt
                             "%s is quantized already; give the model that it was made from",
                             dti_tensor_place(container, i, place));
     }
+    if (work->args->form == DTI_ADVISE_TENSOR_TYPES &&
+        (!work->row->gguf || !work->args->transfer.output))
+        return dti_fail(reterr, DTI_USAGE,
+                        "--as llama-quantize is for -o FILE and --loader llama.cpp; give those");
     if (dti_is_gguf(container->kind) && !work->row->gguf)
         return dti_fail(reterr, DTI_USAGE,
                         "%s loads no gguf files; leave out --loader, or give the safetensors model",
@@ -197,8 +211,11 @@ enum dti_status dti_advise_run(struct dti_advise *ret, struct dti_advise_work *w
 {
     const struct advise_args *const args = work->args;
     struct dti_container *container = NULL;
-    *ret = (struct dti_advise){
-        .path = path, .fit = args->fit, .weights = args->weights, .plan = args->transfer.output};
+    *ret = (struct dti_advise){.path = path,
+                               .fit = args->fit,
+                               .weights = args->weights,
+                               .plan = args->transfer.output,
+                               .types = args->form == DTI_ADVISE_TENSOR_TYPES};
     ret->measured.path = path;
     ret->measured.keep = args->keep;
     enum dti_status status = read_fit(ret, work, reterr);

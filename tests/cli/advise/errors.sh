@@ -15,6 +15,8 @@ try advise model --fit 1MB --menu stored
 try advise model --fit 1MB --keep '*'
 try advise model --fit 1MB --keep '*q_prj*'
 try advise model --fit 1MB -o -
+try advise model --fit 1MB -o x.txt --as llama-quantize
+try advise model --fit 1MB --as llama-quantize --loader llama.cpp
 touch there.json
 try advise model --fit 1MB -o there.json
 try advise model --fit 1MB --measurements there.json
