@@ -158,7 +158,7 @@ static bool is_free(const struct plot_drawing *drawing, const struct plot_box *b
     return true;
 }
 
-/* A mark, and its name beside it where no other one is: on its right if it fits there, or else on
+/* A mark, and its name next to it where no other one is: on its right if it fits there, or else on
  * its left, and as far above as needed: curves fall. */
 static void put_label(struct plot_drawing *drawing, const struct dti_plot_label *label)
 {
