@@ -20,6 +20,9 @@ MENU = [("q2_k", 84, 8e-2), ("q3_k", 110, 2.2e-2), ("q4_k", 144, 4.8e-3), ("q5_k
 TOLERANCE = 1e-6
 
 
+compared = {"HiGHS within the budget": 0, "the same error": 0, "less error than HiGHS": 0}
+
+
 class Probe:
     def __init__(self, path):
         self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -146,6 +149,9 @@ def judge_choice(tally, name, groups, budget, words):
         units = len(groups) * fractions.Fraction(max(error, 5e-324)) / 2**59
         if words[4] == "1" and got_error > theirs + units:
             tally.differ(name + ": HiGHS has less error", float(got_error), float(theirs))
+        compared["HiGHS within the budget"] += 1
+        compared["the same error"] += got_error == theirs
+        compared["less error than HiGHS"] += got_error < theirs
         tally.check(name + " bound is one", fractions.Fraction(bound) <= theirs + units + fractions.Fraction(bound) / 2**53, True)
     tally.check(name + " bound of HiGHS", error >= least - TOLERANCE * max(largest, least), True)
     return words[4] == "1"
@@ -276,6 +282,7 @@ def main():
     for family, flags in proved.items():
         tally.check(family + ": all proved", sum(flags), len(flags))
         print("%s: %d of %d proved" % (family, sum(flags), len(flags)))
+    print(", ".join("%s: %d" % pair for pair in compared.items()))
     print("the slowest took %.3f s" % slowest)
     for i in range(20 if long else 2):
         hard(tally, probe, random_, i)
