@@ -10,6 +10,8 @@
 #include "util/checked.h"
 #include "util/run/allocate.h"
 
+#define SHARE_MOST 1e100 /* so that weighted sums of errors are finite */
+
 /* Grows a list to a power of two, with zeros. NULL: out of memory. */
 static void *grow(void *list, size_t count, size_t size)
 {
@@ -76,7 +78,8 @@ static void read_figure(struct dti_member_reader *reader, struct dti_measured *m
     if (!format || at == measured->format_count)
         dti_members_refuse(reader, "a figure is of no format of the list before it");
     else if (!isfinite(figure.error.squared) || !isfinite(figure.error.signal) ||
-             figure.error.squared < 0 || figure.error.signal < 0 || figure.bytes > UINT64_MAX >> 16)
+             figure.error.squared < 0 || dti_measured_share(&figure) > SHARE_MOST ||
+             figure.error.signal < 0 || figure.bytes > UINT64_MAX >> 16)
         dti_members_refuse(reader, "a figure is negative or too large");
     else if (reader->status == DTI_OK)
         *dti_measured_at(measured, tensor, at) = figure;

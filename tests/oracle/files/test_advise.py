@@ -292,6 +292,28 @@ def judge_plan(folder, out, loader, target):
         require(entry["name"] in formats or entry["fate"] != "quantized" or entry["to"] == "fp32", "a tensor that stays", entry)
 
 
+def judge_importance(folder, out):
+    """With an importance matrix a weight is the signal times the mean importance; without an entry, the mean of those."""
+    measured = json.loads((out / "gguf.json").read_text())
+    taken = [entry for entry in measured["tensors"] if entry["figures"]]
+    random, means = numpy.random.default_rng(5), {}
+    data = struct.pack("<i", len(taken) - 1)
+    for entry in taken[1:]:
+        values = random.random(entry["shape"][-1]).astype("<f4") * 3
+        means[entry["name"]] = math.fsum(map(float, values / numpy.float32(2))) / len(values)
+        name = entry["name"].encode()
+        data += struct.pack("<i", len(name)) + name + struct.pack("<ii", 2, len(values)) + values.tobytes()
+    matrix = out / "importance.dat"
+    matrix.write_bytes(data + struct.pack("<ii", 2, 1) + b"x")
+    means[taken[0]["name"]] = math.fsum(means.values()) / len(means)
+    answer = ask("advise", folder, "--fit", "1GB", "--loader", "llama.cpp", "--weights", matrix,
+                 "--measurements", out / "gguf.json")
+    for group in answer["groups"]:
+        entry = next(one for one in taken if one["name"] == group["tensors"][0])
+        wanted = means[entry["name"]] * entry["figures"][0]["signal"]
+        require(abs(group["weight"] - wanted) <= 1e-6 * wanted, "weight of " + entry["name"], group["weight"], wanted)
+
+
 def judge_experts(out):
     """Experts of a layer share a format, whatever they are called."""
     random, tensors = numpy.random.default_rng(7), {}
@@ -334,6 +356,8 @@ def main():
         _, measured = judge_safetensors(folder, tensors, "vllm", out)
         judge_safetensors(folder, tensors, "comfyui", out)
         judge_gguf(folder, out)
+        if gguf is not None:
+            judge_importance(folder, out)
         judge_choice(folder, tensors, measured, out)
         judge_plan(folder, out, "vllm", str(out / "written") + "/")
         judge_plan(folder, out, "llama.cpp", out / "written.gguf")
