@@ -8,7 +8,9 @@
 #include "cli/shared/progress.h"
 #include "cli/shell/command.h"
 #include "io/output.h"
+#include "io/output_leftovers.h"
 #include "requests/advise/advise_args.h"
+#include "requests/rewrite/leftover_words.h"
 #include "util/run/allocate.h"
 
 /* As in a rewrite, with a bar for each format. */
@@ -25,6 +27,26 @@ static enum dti_status pass(struct dti_rewrite_job *job, struct dti_rewrite_opti
     const enum dti_status status = dti_rewrite_job_pass(job, options, NULL, reterr);
     dti_progress_end(&progress);
     return status;
+}
+
+static void warn(void *cx, const struct dti_note *note)
+{
+    char words[DTI_REMEDY_WORDS];
+    dti_warn(cx, "%s", dti_note_words(words, note));
+}
+
+/* Opens a file to write, and names what killed runs left of it. */
+static enum dti_status open_file(struct dti_command_context *cx, const char *path, bool force,
+                                 struct dti_output_file **ret, struct dti_error *reterr)
+{
+    struct dti_output_leftovers leftovers = {.count = {0}};
+    dti_output_guard_signals();
+    const enum dti_status status =
+        dti_output_leftovers_find(&leftovers, path, false, force, reterr);
+    if (status != DTI_OK)
+        return status;
+    dti_output_warn_leftovers(&leftovers, path, warn, cx);
+    return dti_output_open(ret, path, force, 0, reterr);
 }
 
 /* Writes a text, of which `status` says whether it is there, and frees it. */
@@ -71,10 +93,9 @@ static enum dti_status save(const struct dti_advise_work *work, const struct dti
 {
     struct dti_output_file *file;
     const char *const path = work->args->measurements;
-    dti_output_guard_signals();
     enum dti_status status = dti_inputs_unchanged(reterr);
     if (status == DTI_OK)
-        status = dti_output_open(&file, path, false, 0, reterr);
+        status = open_file(work->cx, path, false, &file, reterr);
     if (status != DTI_OK)
         return status;
     dti_document_advise_measurements(work->cx->json, measured);
@@ -82,16 +103,15 @@ static enum dti_status save(const struct dti_advise_work *work, const struct dti
 }
 
 /* Before anything is measured, as the plan. */
-static enum dti_status open_picture(const struct advise_args *args, struct dti_output_file **ret,
-                                    struct dti_error *reterr)
+static enum dti_status open_picture(const struct advise_args *args, struct dti_command_context *cx,
+                                    struct dti_output_file **ret, struct dti_error *reterr)
 {
     if (!args->svg)
         return DTI_OK;
     if (dti_output_is_standard(args->svg) ||
         (args->transfer.output && strcmp(args->svg, args->transfer.output) == 0))
         return dti_fail(reterr, DTI_USAGE, "--svg writes a file of its own; give another name");
-    dti_output_guard_signals();
-    return dti_output_open(ret, args->svg, args->transfer.force, 0, reterr);
+    return open_file(cx, args->svg, args->transfer.force, ret, reterr);
 }
 
 static enum dti_status write_picture(const struct dti_advise *advise, struct dti_output_file *file,
@@ -128,8 +148,8 @@ static enum dti_status answer(const struct advise_args *args, struct dti_command
 }
 
 /* Opened before anything is measured. */
-static enum dti_status open_plan(const struct advise_args *args, struct dti_output_file **ret,
-                                 struct dti_error *reterr)
+static enum dti_status open_plan(const struct advise_args *args, struct dti_command_context *cx,
+                                 struct dti_output_file **ret, struct dti_error *reterr)
 {
     const char *const path = args->transfer.output;
     if (!path)
@@ -138,8 +158,7 @@ static enum dti_status open_plan(const struct advise_args *args, struct dti_outp
         return dti_fail(
             reterr, DTI_USAGE,
             "-o writes the plan, and standard output has the answer; give the name of a file");
-    dti_output_guard_signals();
-    return dti_output_open(ret, path, args->transfer.force, 0, reterr);
+    return open_file(cx, path, args->transfer.force, ret, reterr);
 }
 
 static enum dti_status run_advise(const void *all_args, char **operands, int count,
@@ -152,9 +171,9 @@ static enum dti_status run_advise(const void *all_args, char **operands, int cou
     if (count != 1)
         return dti_fail(reterr, DTI_USAGE,
                         "advise takes one model, as in 'dtinfo advise model/ --fit 24GB'");
-    enum dti_status status = open_plan(args, &plan, reterr);
+    enum dti_status status = open_plan(args, cx, &plan, reterr);
     if (status == DTI_OK)
-        status = open_picture(args, &picture, reterr);
+        status = open_picture(args, cx, &picture, reterr);
     struct dti_advise *const advise = status == DTI_OK ? dti_calloc(1, sizeof *advise) : NULL;
     if (status == DTI_OK)
         status =
