@@ -30,8 +30,9 @@ struct dti_advise {
     const char *path, *fit, *weights, *plan; /* as given; weights and plan may be NULL */
     const struct dti_advise_row *row;
     uint64_t budget;
-    bool types;  /* the plan is for llama-quantize */
-    bool stored; /* the menu has tensors as they are in the input */
+    bool types;            /* the plan is for llama-quantize */
+    bool stored;           /* the menu has tensors as they are in the input */
+    const char *stored_as; /* the dtype that they must have then, or NULL */
     struct dti_measured measured;
     struct dti_measured file; /* that names are of, if they were read; else empty */
 

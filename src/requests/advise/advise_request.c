@@ -18,10 +18,10 @@ static const struct dti_choice loader_choices[] = {
     {.name = NULL},
 };
 
-/* Words of --menu that are no dtype of `quant`, or several. */
+/* Words of --menu that name several dtypes of `quant`. */
 static const struct {
     char word[8], format[12];
-} menu_words[] = {{"stored", ""}, {"fp8", "fp8_e4m3fn"}, {"mxfp8", "mxfp8_e4m3"}};
+} menu_words[] = {{"fp8", "fp8_e4m3fn"}, {"mxfp8", "mxfp8_e4m3"}};
 
 const struct dti_option dti_advise_options[] = {
     OPT_TEXT(0, "fit", struct advise_args, fit, "SIZE",
@@ -31,7 +31,8 @@ const struct dti_option dti_advise_options[] = {
                "the program that will load the model; by default llama.cpp for gguf, else vllm",
                .matters = true),
     OPT_TEXT(0, "menu", struct advise_args, menu, "FORMAT,...",
-             "the formats to choose from: those of quant, and 'stored'", .matters = true),
+             "the formats to choose from: those of quant, and 'stored' or the dtype of the input",
+             .matters = true),
     OPT_GLOB(0, "keep", struct advise_args, keep, "GLOB,...", "tensors that stay as they are",
              .matters = true),
     OPT_FILE(0, "weights", struct advise_args, weights, "FILE",
@@ -73,6 +74,37 @@ static bool is_word(const char *text, size_t length, const char *word)
     return strlen(word) == length && memcmp(text, word, length) == 0;
 }
 
+/* Numbers of a float dtype stay as they are: the input must have it. */
+static bool takes_stored(struct dti_advise *advise, const char *text, size_t length)
+{
+    static const char words[][8] = {"stored", "bf16", "fp16", "fp32"};
+    enum { WORDS = sizeof words / sizeof *words };
+    size_t word = 0;
+    while (word < WORDS && !is_word(text, length, words[word]))
+        word++;
+    if (word == WORDS)
+        return false;
+    advise->stored = true;
+    if (word > 0)
+        advise->stored_as = words[word];
+    return true;
+}
+
+static enum dti_status check_stored(const struct dti_advise *advise, struct dti_error *reterr)
+{
+    char name[DTI_QUOTE_SIZE];
+    for (size_t i = 0; i < advise->measured.tensor_count && advise->stored_as; i++) {
+        const struct dti_measured_tensor *const tensor = &advise->measured.tensors[i];
+        if (tensor->taken && strcmp(tensor->dtype, advise->stored_as) != 0)
+            return dti_fail(reterr, DTI_BAD_INPUT,
+                            "tensor %s is %s, and --menu has %s; give 'stored' in its place, or "
+                            "cast the model first",
+                            dti_quote(name, tensor->name, tensor->name_length), tensor->dtype,
+                            advise->stored_as);
+    }
+    return DTI_OK;
+}
+
 static enum dti_status add_format(struct dti_advise *advise, const char *text, size_t length,
                                   struct dti_error *reterr)
 {
@@ -81,10 +113,8 @@ static enum dti_status add_format(struct dti_advise *advise, const char *text, s
     size_t word = 0;
     while (word < WORDS && !is_word(text, length, menu_words[word].word))
         word++;
-    if (word == 0) {
-        advise->stored = true;
+    if (takes_stored(advise, text, length))
         return DTI_OK;
-    }
     if (word < WORDS) {
         text = menu_words[word].format;
         length = strlen(text);
@@ -122,7 +152,7 @@ static enum dti_status read_menu(struct dti_advise *advise, const char *menu,
         at = at[length] == '\0' ? NULL : at + length + 1;
     }
     if (status == DTI_OK && advise->measured.format_count == 0)
-        return dti_fail(reterr, DTI_USAGE, "--menu has only 'stored'");
+        return dti_fail(reterr, DTI_USAGE, "--menu has no format that quantizes");
     return status;
 }
 
@@ -230,6 +260,8 @@ enum dti_status dti_advise_run(struct dti_advise *ret, struct dti_advise_work *w
         status = read_menu(ret, args->menu ? args->menu : ret->row->menu, reterr);
     if (status == DTI_OK)
         status = dti_advise_measure(work, ret, reterr);
+    if (status == DTI_OK)
+        status = check_stored(ret, reterr);
     if (status == DTI_OK)
         status = find_groups(ret, work, reterr);
     if (status == DTI_OK)

@@ -3,7 +3,7 @@ python3 "$MAKERS/make_language_model.py" model
 dtinfo advise model --fit 17kB -o plan.json
 dtinfo quant model --plan plan.json -o small/
 dtinfo mem small | sed -n 2,3p
-dtinfo advise model --fit 16KiB --menu stored,mxfp4,nvfp4 --keep '*o_proj*' -v
+dtinfo advise model --fit 16KiB --menu bf16,mxfp4,nvfp4 --keep '*o_proj*' -v
 dtinfo advise model --fit 20kB --loader llama.cpp --menu q8_0,q4_0 -o gguf.json -q
 dtinfo quant model --plan gguf.json -o small.gguf 2> /dev/null | head -6
 dtinfo mem small.gguf | sed -n 2,3p

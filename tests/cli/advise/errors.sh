@@ -12,6 +12,7 @@ try advise model --fit 1MB --menu q4_k
 try advise model --fit 1MB --menu int8,int8
 try advise model --fit 1MB --menu int8,
 try advise model --fit 1MB --menu stored
+try advise model --fit 1MB --menu fp32,int8
 try advise model --fit 1MB --keep '*'
 try advise model --fit 1MB --keep '*q_prj*'
 try advise model --fit 1MB -o -
