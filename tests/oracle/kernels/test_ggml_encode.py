@@ -11,6 +11,7 @@ usage: test_ggml_encode.py PROBE [--long]
        test_ggml_encode.py --hashes     the table of tests/unit/test_gguf_encode.c
 """
 import ctypes
+import mmap
 import os
 import subprocess
 import sys
@@ -35,6 +36,12 @@ TYPES = {
     "mxfp4": (32, 17, 32, "quantize_row_mxfp4_ref"), "q1_0": (128, 18, 128, "quantize_row_q1_0_ref"),
     "q2_0": (64, 18, 64, "quantize_row_q2_0_ref"),
 }
+# those that need weights, whose codes are points of a grid
+GRIDS = {
+    "iq1_s": (256, 50, 32, None), "iq1_m": (256, 56, 16, None), "iq2_xxs": (256, 66, 32, None), "iq2_xs": (256, 74, 16, None),
+    "iq2_s": (256, 82, 16, None), "iq3_xxs": (256, 98, 32, None), "iq3_s": (256, 110, 32, None),
+}
+SHAPES = {**TYPES, **GRIDS}
 BY_PACKAGE = ("q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "tq1_0", "tq2_0", "mxfp4")
 NUMBERS = {"q4_0": 2, "q4_1": 3, "q5_0": 6, "q5_1": 7, "q8_0": 8, "q2_k": 10, "q3_k": 11, "q4_k": 12, "q5_k": 13, "q6_k": 14,
            "iq4_nl": 20, "iq4_xs": 23, "tq1_0": 34, "tq2_0": 35, "mxfp4": 39, "q1_0": 41, "q2_0": 42}    # ggml's ids
@@ -58,8 +65,9 @@ def by_ggml(name, numbers):
     return blocks
 
 
-def by_ggml_weighted(name, rows, weights):
-    blocks = np.zeros((rows.size // TYPES[name][0], TYPES[name][1]), np.uint8)
+def by_ggml_weighted(name, rows, weights, blocks=None):
+    elements, size, _, _ = SHAPES[name]
+    blocks = np.zeros((rows.size // elements, size), np.uint8) if blocks is None else blocks
     call = getattr(LIBRARY, "quantize_" + name.replace("_k", "_K"))
     call(ctypes.c_void_p(rows.ctypes.data), ctypes.c_void_p(blocks.ctypes.data), ctypes.c_int64(rows.shape[0]),
          ctypes.c_int64(rows.shape[1]), ctypes.c_void_p(weights.ctypes.data))
@@ -89,7 +97,45 @@ def ours(name, numbers, level, weights=None):
         return None
     if done.returncode != 0:
         sys.exit("the probe ended with status %d" % done.returncode)
-    return np.frombuffer(done.stdout, np.uint8).reshape(-1, TYPES[name][1])
+    return np.frombuffer(done.stdout, np.uint8).reshape(-1, SHAPES[name][1])
+
+
+def make_neighbours():
+    """What ggml computes before it encodes these types: by ggml's ids, and by the number of points."""
+    for kind in (16, 17, 19, 22):
+        LIBRARY.iq2xs_init_impl(ctypes.c_int(kind))
+    for points in (256, 512):
+        LIBRARY.iq3xs_init_impl(ctypes.c_int(points))
+
+
+def by_ggml_grid(name, rows, weights):
+    """Blocks, and which rows ggml has an answer for: it stops where no point has a finite error or a scale is not a
+    number, so it works in child processes. For IQ1 it then reads numbers that are not of the block: such rows are left
+    out by a bound of the errors."""
+    elements, size, _, _ = SHAPES[name]
+    each = rows.shape[1] // elements * size
+    memory = mmap.mmap(-1, rows.shape[0] * (each + 1))
+    blocks = np.frombuffer(memory, np.uint8, rows.shape[0] * each).reshape(rows.shape[0], each)
+    done = np.frombuffer(memory, np.uint8, rows.shape[0], rows.shape[0] * each)
+    at = 0
+    while at < len(rows):
+        child = os.fork()
+        if child == 0:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            os.dup2(1, 2)
+            for i in range(at, len(rows)):
+                by_ggml_weighted(name, rows[i:i + 1], weights, blocks[i])
+                done[i] = 1
+            os._exit(0)
+        os.waitpid(child, 0)
+        while at < len(rows) and done[at]:
+            at += 1
+        at += at < len(rows)
+    known = done.astype(bool)
+    if name.startswith("iq1"):
+        with np.errstate(all="ignore"):
+            known &= 1e4 * np.abs(rows.astype(float)).max(axis=1) ** 3 * weights.max() < 3e38
+    return blocks.reshape(-1, size), np.repeat(known, rows.shape[1] // elements)
 
 
 # Numbers: functions of a generator, the number of groups, and the numbers per group.
@@ -194,7 +240,7 @@ EXTREME_WEIGHTS = {
 
 def numbers_of(name, family, count, seed):
     """Blocks of one family."""
-    elements, _, group, _ = TYPES[name]
+    elements, _, group, _ = SHAPES[name]
     make = FAMILIES.get(family) or EXTREMES[family]
     return np.ascontiguousarray(make(np.random.default_rng(seed), count * elements // group, group).reshape(-1), np.float32)
 
@@ -278,6 +324,30 @@ def every_weighted_type(long):
         print("%-8s weighted: %d rows, %d blocks different by ggml" % (name, count, bad), flush=True)
 
 
+def every_grid_type(long):
+    """The same for the types that need weights. Rows that ggml does not encode are encoded alike at all levels."""
+    make_neighbours()
+    for name, (elements, _, group, _) in GRIDS.items():
+        count, bad, without = 0, 0, 0
+        for seed, family in enumerate([*FAMILIES, *EXTREMES]):
+            for kind, make in {**WEIGHTS, **EXTREME_WEIGHTS}.items():
+                for blocks in (1, 2, 9) if long else (1 + seed % 3,):
+                    weights = np.ascontiguousarray(make(np.random.default_rng(seed), blocks * elements, group), np.float32)
+                    rows = numbers_of(name, family, 18 * blocks, seed).reshape(18, -1)
+                    want, known = by_ggml_grid(name, rows, weights)
+                    all_made = [made for made in (ours(name, rows, level, weights) for level in LEVELS) if made is not None]
+                    for made in all_made:
+                        differing = np.flatnonzero((made != np.where(known[:, None], want, all_made[0])).any(axis=1))
+                        TALLY.checked += len(want)
+                        if differing.size:
+                            at = differing[0]
+                            TALLY.differ("%s of %s weighted by %s, %d of %d blocks" % (name, family, kind, differing.size, len(want)),
+                                         "block %d: %s" % (at, made[at].tobytes().hex()), want[at].tobytes().hex())
+                        bad += len(differing)
+                    count, without = count + len(rows), without + int((~known).sum()) // blocks
+        print("%-8s weighted: %d rows, %d blocks different by ggml, which has no answer for %d rows" % (name, count, bad, without), flush=True)
+
+
 def made_numbers(number, elements):
     """The numbers that test_gguf_encode.c generates."""
     run, kinds = 6, 8
@@ -333,4 +403,5 @@ else:
     every_type(LONG)
     if LIBRARY:
         every_weighted_type(LONG)
+        every_grid_type(LONG)
     TALLY.finish()
