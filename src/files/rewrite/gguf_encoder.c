@@ -260,6 +260,19 @@ static enum dti_status read_blocks(void *context, void *buffer, size_t size, uin
     return status;
 }
 
+/* A type that cannot do without weights. */
+static enum dti_status refuse_unweighted(const struct encoder_source *source,
+                                         struct dti_error *reterr)
+{
+    const struct dti_rewrite *const rewrite = source->encoder->rewrite;
+    const char *const path = dti_importance_path(rewrite->request.encode.importance);
+    char place[DTI_TENSOR_PLACE];
+    return dti_fail_remedy(
+        reterr, DTI_BAD_INPUT, DTI_REMEDY_TYPE_OR_KEEP,
+        "%s has no entry for %s, and %s needs weights", DTI_QUOTED(path, strlen(path)),
+        dti_tensor_place(rewrite->container, source->tensor, place), source->coder.type->word);
+}
+
 /* Sets the weights, and counts whether there are any. */
 static enum dti_status add_weights(struct encoder_source *source, size_t at,
                                    struct dti_error *reterr)
@@ -275,6 +288,8 @@ static enum dti_status add_weights(struct encoder_source *source, size_t at,
         dti_importance_read(importance, tensor, &encoder->pool, &source->weights.columns, reterr);
     source->weights.row = tensor->shape[tensor->rank - 1];
     source->weights.rows = tensor->rank > 1 ? tensor->shape[tensor->rank - 2] : 1;
+    if (status == DTI_OK && !source->weights.columns && !source->coder.encode)
+        return refuse_unweighted(source, reterr);
     if (!source->weights.columns && counts->missing++ == 0)
         counts->first_missing = at;
     counts->used += source->weights.columns != NULL;
@@ -369,6 +384,8 @@ enum dti_status dti_gguf_encoder_open(struct dti_gguf_encoder *encoder, size_t p
         return status;
     source->source.scratch_bytes = SCRATCH + (source->from ? source->from->scratch_bytes : 0);
     *ret = &source->source;
+    if (source->weights.columns && !dti_gguf_prepare(source->coder.type->blocks))
+        return dti_no_memory(reterr);
     return source->nv ? set_tensor_scale(source, reterr) : DTI_OK;
 }
 

@@ -49,7 +49,7 @@ const struct dti_gguf_weigher *dti_gguf_find_weigher(enum dti_gguf_blocks blocks
 /* Makes what the encoder of a type with weights has to compute once; before its first use. False:
  * no memory. */
 bool dti_gguf_prepare(enum dti_gguf_blocks blocks);
-/* The types with an encoder, ordered by id; NULL at the end. */
+/* The types with an encoder or a weigher, ordered by id; NULL at the end. */
 const struct dti_gguf_type *dti_gguf_encoded(size_t index);
 
 #endif

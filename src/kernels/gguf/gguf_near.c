@@ -13,9 +13,10 @@
 enum {
     POINTS_MAX = 2048,
     DIGITS_MAX = 8,
+    BASE_MAX = 8,
     EIGHT = 6561, /* combinations of 8 digits in base 3 */
     FOUR = 4096,  /* of 4 in base 8 */
-    FAR = 1000,   /* more than any distance */
+    FAR = 255,    /* more than any distance */
     ROOM = DTI_GGUF_NEAR_LANES - 1
 };
 
@@ -33,12 +34,13 @@ static const struct near_grid {
     [DTI_GGUF_GRID_IQ3_S] = {dti_gguf_grid_iq3_s, 512, 4, 8, 3, 3},
 };
 
-/* What is needed while a grid is made. */
+/* What is needed while a grid is made. Distances of a combination to all points are sums over its
+ * digits; the sums from each digit on are kept, because the first digits change most often. */
 struct near_work {
     const struct near_grid *grid;
-    int16_t digits[DIGITS_MAX][POINTS_MAX];
-    int16_t distance[POINTS_MAX];
-    uint16_t found[POINTS_MAX + ROOM]; /* the list of a combination */
+    uint8_t square[DIGITS_MAX][BASE_MAX][POINTS_MAX]; /* for each digit, by its value */
+    uint8_t sums[DIGITS_MAX + 1][POINTS_MAX];         /* from this digit on */
+    uint16_t found[POINTS_MAX + ROOM];                /* the list of a combination */
     uint16_t *lists;
     size_t size, room; /* of lists */
 };
@@ -52,50 +54,72 @@ static unsigned combination_of(const struct near_grid *grid, unsigned point)
     return combination;
 }
 
-static void spread_digits(struct near_work *work)
+static void make_squares(struct near_work *work)
 {
     const struct near_grid *const grid = work->grid;
     for (unsigned i = 0; i < grid->digits; i++)
-        for (unsigned k = 0; k < grid->count; k++)
-            work->digits[i][k] =
-                (int16_t)(grid->points[k] >> (grid->bits * i) & ((1u << grid->bits) - 1));
+        for (unsigned value = 0; value < grid->base; value++)
+            for (unsigned k = 0; k < grid->count; k++) {
+                const unsigned digit =
+                    grid->points[k] >> (grid->bits * i) & ((1u << grid->bits) - 1);
+                const unsigned apart = digit > value ? digit - value : value - digit;
+                work->square[i][value][k] = (uint8_t)(apart * apart);
+            }
 }
 
+/* The distances of the combination after the last one, or of the first. */
 static void measure(struct near_work *work, unsigned combination)
 {
     const struct near_grid *const grid = work->grid;
-    memset(work->distance, 0, sizeof work->distance);
-    for (unsigned i = 0; i < grid->digits; i++, combination /= grid->base) {
-        const int16_t digit = (int16_t)(combination % grid->base);
-        for (unsigned k = 0; k < grid->count; k++) {
-            const int16_t apart = (int16_t)(work->digits[i][k] - digit);
-            work->distance[k] = (int16_t)(work->distance[k] + apart * apart);
-        }
+    unsigned values[DIGITS_MAX], changed = 0;
+    for (unsigned i = 0, rest = combination; i < grid->digits; i++, rest /= grid->base) {
+        values[i] = rest % grid->base;
+        changed = i == changed && values[i] == 0 ? i + 1 : changed;
+    }
+    for (unsigned i = changed < grid->digits ? changed + 1 : changed; i-- > 0;) {
+        const uint8_t *const square = work->square[i][values[i]], *const more = work->sums[i + 1];
+        for (unsigned k = 0; k < POINTS_MAX; k++)
+            work->sums[i][k] = (uint8_t)(square[k] + more[k]);
     }
 }
 
-/* The smallest distance that is larger than `than`. */
-static int16_t next_distance(const struct near_work *work, int16_t than)
+/* The smallest distance that is larger than `than`, or not smaller than it at first. */
+static uint8_t next_distance(const struct near_work *work, uint8_t than, bool first)
 {
-    int16_t least = FAR;
+    const uint8_t *const distance = work->sums[0];
+    uint8_t least = FAR;
     for (unsigned k = 0; k < work->grid->count; k++) {
-        const int16_t distance = work->distance[k] > than ? work->distance[k] : FAR;
-        least = distance < least ? distance : least;
+        const uint8_t candidate = first || distance[k] > than ? distance[k] : FAR;
+        least = candidate < least ? candidate : least;
     }
     return least;
 }
 
+/* Adds the points at a distance; most groups of eight have none. */
+static unsigned add_points(struct near_work *work, uint8_t distance, unsigned count)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    for (unsigned k = 0; k < work->grid->count; k += 8) {
+        uint64_t eight;
+        memcpy(&eight, &work->sums[0][k], sizeof eight);
+        eight ^= ones * distance;
+        if (((eight - ones) & ~eight & 0x80 * ones) == 0)
+            continue;
+        for (unsigned i = k; i < k + 8; i++)
+            if (work->sums[0][i] == distance)
+                work->found[count++] = work->grid->points[i];
+    }
+    return count;
+}
+
 /* The points next to a combination; returns their number, filled up. */
-static unsigned find(struct near_work *work, unsigned combination)
+static unsigned find(struct near_work *work)
 {
     unsigned count = 0;
-    int16_t distance = -1;
-    measure(work, combination);
+    uint8_t distance = 0;
     for (unsigned i = 0; i < work->grid->nearest; i++) {
-        distance = next_distance(work, distance);
-        for (unsigned k = 0; k < work->grid->count; k++)
-            if (work->distance[k] == distance)
-                work->found[count++] = work->grid->points[k];
+        distance = next_distance(work, distance, i == 0);
+        count = add_points(work, distance, count);
     }
     for (; count % DTI_GGUF_NEAR_LANES != 0; count++)
         work->found[count] = work->found[count - 1];
@@ -126,10 +150,11 @@ static bool fill(struct near_work *work, uint32_t *places, unsigned combinations
     for (unsigned k = 0; k < grid->count; k++)
         places[combination_of(grid, grid->points[k])] = k;
     for (unsigned i = 0; i < combinations && done; i++) {
+        measure(work, i);
         if (places[i] < grid->count)
             continue;
         places[i] = DTI_GGUF_NEAR_LIST | (uint32_t)work->size;
-        done = add_list(work, find(work, i));
+        done = add_list(work, find(work));
     }
     return done;
 }
@@ -142,7 +167,7 @@ static bool make(struct dti_gguf_near *ret, const struct near_grid *grid)
     bool done = work && places;
     if (done) {
         work->grid = grid;
-        spread_digits(work);
+        make_squares(work);
         done = fill(work, places, combinations);
         *ret = (struct dti_gguf_near){grid->points, places, work->lists};
         if (!done)

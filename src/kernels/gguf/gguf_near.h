@@ -11,7 +11,7 @@
 
 /* A combination of digits as a number: its 8 digits in base 3, or 4 in base 8; digit 0 lowest. */
 enum {
-    DTI_GGUF_NEAR_LANES = 8,       /* lists are filled up to a multiple, by their last point */
+    DTI_GGUF_NEAR_LANES = 8,      /* lists are filled up to a multiple, by their last point */
     DTI_GGUF_NEAR_LIST = 1 << 30, /* marks a place that is no index of a point */
 };
 

@@ -61,7 +61,9 @@ const struct dti_gguf_type *dti_gguf_encoded(size_t index)
 {
     for (unsigned i = 0; i < DTI_GGUF_BLOCKS_COUNT; i++) {
         const enum dti_gguf_blocks blocks = (enum dti_gguf_blocks)i;
-        if (dti_gguf_find_encoder(blocks, DTI_LEVEL_SCALAR) && index-- == 0)
+        const bool made = dti_gguf_find_encoder(blocks, DTI_LEVEL_SCALAR) ||
+                          dti_gguf_find_weigher(blocks, DTI_LEVEL_SCALAR);
+        if (made && index-- == 0)
             return dti_gguf_type_of(blocks);
     }
     return NULL;
