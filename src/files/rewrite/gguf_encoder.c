@@ -265,12 +265,13 @@ static enum dti_status refuse_unweighted(const struct encoder_source *source,
                                          struct dti_error *reterr)
 {
     const struct dti_rewrite *const rewrite = source->encoder->rewrite;
+    const struct dti_tensor *const tensor = &rewrite->container->tensors[source->tensor];
     const char *const path = dti_importance_path(rewrite->request.encode.importance);
-    char place[DTI_TENSOR_PLACE];
+    char name[DTI_QUOTE_SIZE];
     return dti_fail_remedy(
         reterr, DTI_BAD_INPUT, DTI_REMEDY_TYPE_OR_KEEP,
-        "%s has no entry for %s, and %s needs weights", DTI_QUOTED(path, strlen(path)),
-        dti_tensor_place(rewrite->container, source->tensor, place), source->coder.type->word);
+        "%s has no entry for tensor %s, and %s needs weights", DTI_QUOTED(path, strlen(path)),
+        dti_quote(name, tensor->name, tensor->name_length), source->coder.type->word);
 }
 
 /* Sets the weights, and counts whether there are any. */
