@@ -416,22 +416,42 @@ static void encode(const struct grid_row *row, unsigned char *blocks, const floa
         (void)mean;                                                                         \
         encode(&rows[name], blocks, x, count, weights, &searches_##level);                  \
     }
-#define ROW(name, word, level) [DTI_GGUF_##name] = {.run = weigh_##word##_##level},
+#define ROW(name, word, level) {.run = weigh_##word##_##level},
 #define LEVEL(level)                                                                         \
     static const struct grid_searches searches_##level = {                                   \
         dti_gguf_grid_search_##level, dti_gguf_thirds_s_##level, dti_gguf_thirds_m_##level}; \
     GRID_TYPES(WEIGH, level)                                                                 \
-    const struct dti_gguf_weigher dti_gguf_weigh_grid_##level[DTI_GGUF_BLOCKS_COUNT] = {     \
-        GRID_TYPES(ROW, level)};
+    static const struct dti_gguf_weigher weighers_##level[] = {GRID_TYPES(ROW, level)};
 LEVEL(scalar)
 #ifdef DTI_HAVE_X86
 LEVEL(avx2)
 #endif
 
-bool dti_gguf_prepare(enum dti_gguf_blocks blocks)
+/* NULL: a type of another kind. */
+static const struct grid_row *row_of(enum dti_gguf_blocks blocks)
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].type == blocks)
-            return dti_gguf_near(rows[i].grid) != NULL;
-    return true;
+            return &rows[i];
+    return NULL;
+}
+
+const struct dti_gguf_weigher *dti_gguf_grid_weigher(enum dti_gguf_blocks blocks,
+                                                     enum dti_level level)
+{
+    const struct grid_row *const row = row_of(blocks);
+    if (!row)
+        return NULL;
+#ifdef DTI_HAVE_X86
+    if (level != DTI_LEVEL_SCALAR)
+        return &weighers_avx2[row - rows];
+#endif
+    (void)level;
+    return &weighers_scalar[row - rows];
+}
+
+bool dti_gguf_prepare(enum dti_gguf_blocks blocks)
+{
+    const struct grid_row *const row = row_of(blocks);
+    return !row || dti_gguf_near(row->grid) != NULL;
 }

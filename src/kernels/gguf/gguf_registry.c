@@ -28,13 +28,13 @@ dti_gguf_decode_fn *dti_gguf_find(enum dti_gguf_blocks blocks, enum dti_level al
 static const struct encoders {
     enum dti_level level;
     dti_gguf_encode_fn *const *encode;
-    const struct dti_gguf_weigher *weigh, *weigh_grid;
+    const struct dti_gguf_weigher *weigh;
 } encoders[] = {
 #ifdef DTI_HAVE_X86
-    {DTI_LEVEL_AVX512, dti_gguf_encode_avx512, dti_gguf_weigh_avx512, dti_gguf_weigh_grid_avx2},
-    {DTI_LEVEL_AVX2, dti_gguf_encode_avx2, dti_gguf_weigh_avx2, dti_gguf_weigh_grid_avx2},
+    {DTI_LEVEL_AVX512, dti_gguf_encode_avx512, dti_gguf_weigh_avx512},
+    {DTI_LEVEL_AVX2, dti_gguf_encode_avx2, dti_gguf_weigh_avx2},
 #endif
-    {DTI_LEVEL_SCALAR, dti_gguf_encode_scalar, dti_gguf_weigh_scalar, dti_gguf_weigh_grid_scalar}};
+    {DTI_LEVEL_SCALAR, dti_gguf_encode_scalar, dti_gguf_weigh_scalar}};
 
 static const struct encoders *encoders_of(enum dti_level allowed)
 {
@@ -52,9 +52,8 @@ const struct dti_gguf_weigher *dti_gguf_find_weigher(enum dti_gguf_blocks blocks
                                                      enum dti_level allowed)
 {
     const struct encoders *const of = encoders_of(allowed);
-    const struct dti_gguf_weigher *const weigher = &of->weigh[blocks],
-                                         *grid = &of->weigh_grid[blocks];
-    return weigher->run ? weigher : grid->run ? grid : NULL;
+    const struct dti_gguf_weigher *const weigher = &of->weigh[blocks];
+    return weigher->run ? weigher : dti_gguf_grid_weigher(blocks, of->level);
 }
 
 const struct dti_gguf_type *dti_gguf_encoded(size_t index)
