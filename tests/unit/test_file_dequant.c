@@ -93,22 +93,22 @@ static enum dti_level best_level(void)
 static void read_pieces(const struct viewed *viewed, size_t tensor, uint64_t elements, size_t step,
                         float *numbers)
 {
-    const struct dti_batch_source *source = NULL;
+    struct dti_batch_source source = {.read = NULL};
     const struct dti_input *input = NULL;
     uint64_t offset = 0;
     struct dti_error error;
     if (!CHECK(dti_file_dequant_data(viewed->dequant, tensor, &source, &input, &offset, &error) ==
                DTI_OK) ||
-        !CHECK(source != NULL))
+        !CHECK(source.read != NULL))
         return;
-    void *const scratch = malloc(source->scratch_bytes);
+    void *const scratch = malloc(source.scratch_bytes);
     if (!CHECK(scratch != NULL))
         return;
     struct dti_window window = {.way = DTI_WINDOW_UNDECIDED};
     for (uint64_t done = 0; done < elements;) {
         const uint64_t n = elements - done < step ? elements - done : step;
-        CHECK(source->read(source->context, numbers + done, (size_t)n * 4, done * 4, &window,
-                           scratch, &error) == DTI_OK);
+        CHECK(source.read(source.context, numbers + done, (size_t)n * 4, done * 4, &window, scratch,
+                          &error) == DTI_OK);
         done += n;
     }
     dti_window_free(&window);

@@ -39,7 +39,8 @@ static enum dti_status find_tensor_scale(struct dti_file_dequant *dequant, size_
         return DTI_OK;
     const struct dti_tensor *const scale = &container->tensors[found];
     const bool each = tensor->rank > 2 && scale->elements == tensor->shape[0];
-    ret->how.scales = (struct dti_dequant_part){.container = container, .tensor = found};
+    ret->how.is->from.scales = container;
+    ret->how.at.scales = (uint32_t)found;
     if (!scale->format || scale->format->id != DTI_FP32 || (scale->elements != 1 && !each)) {
         char place[DTI_TENSOR_PLACE];
         return dti_fail(reterr, DTI_BAD_INPUT,
@@ -73,7 +74,8 @@ enum dti_status dti_dequant_ggml(struct dti_file_dequant *dequant, size_t at,
     how->is->affine.code = *dti_format_get(DTI_INT8); /* finite, as in all types */
     how->is->codes_swapped =
         dti_is_big_endian(&tensor->layout) && dti_tensor_gguf(tensor)->other_bytes == 2;
-    how->codes = (struct dti_dequant_part){.container = container, .tensor = at};
+    how->is->from.codes = container;
+    how->at.codes = (uint32_t)at;
     how->is->elements = how->is->columns = tensor->elements;
     how->is->rows = 1;
     how->is->row_bytes = tensor->bytes;
@@ -96,7 +98,7 @@ static enum dti_status look_at_blocks(const struct dti_dequant_tensor *tensor, u
                                       const void **ret, struct dti_error *reterr)
 {
     const size_t each = tensor->is->gguf->bytes, size = count * each;
-    const struct dti_dequant_part *const codes = &tensor->codes;
+    const struct dti_dequant_part *const codes = DTI_PART_OF(tensor, codes);
     if (!tensor->is->codes_swapped)
         return dti_dequant_look(codes, scratch->view, scratch->raw, size, first * each, ret,
                                 reterr);
@@ -116,7 +118,7 @@ static enum dti_status find_part(const struct dti_dequant_tensor *tensor, uint64
     const uint64_t part = tensor->is->elements / tensor->is->scale_count, at = first / part;
     *ret_scale = 1;
     *ret_left = part - first % part;
-    if (!tensor->scales.container)
+    if (!tensor->is->from.scales)
         return DTI_OK;
     const enum dti_status status = dti_dequant_load(tensor, window, at, 1, reterr);
     if (status == DTI_OK)

@@ -204,6 +204,11 @@ const struct dti_tensor *dti_form_part(const struct dti_dequant_form *form, size
                : NULL;
 }
 
+struct dti_dequant_tensor *dti_form_how(const struct dti_dequant_form *form)
+{
+    return &((struct dti_dequant_found *)(uintptr_t)form)->how;
+}
+
 struct dti_dequant_found *dti_dequant_found_new(struct dti_file_dequant *dequant)
 {
     struct dti_dequant_found *const found = dti_pool_alloc(&dequant->pool, sizeof *found);

@@ -30,17 +30,11 @@ struct dti_dequant_shared {
     struct dti_form_traits form;
 };
 
-/* A quantized tensor that was found. */
+/* A quantized tensor that was found. There may be millions, so this is small. */
 struct dti_dequant_found {
-    struct dti_tensor *shown; /* as the view shows it: in view.tensors */
-    struct dti_dequant_form form;
+    struct dti_dequant_form form; /* first: dti_form_how() */
     struct dti_dequant_tensor how;
-    bool symmetric; /* all zero points are in the middle; set once it is planned to become integers
-                     * with groups of another layout */
-    enum dti_dtype narrow; /* if so: the dtype that its fp32 scales are rounded to; DTI_NONE: not
-                            * rounded */
-    const struct dti_gguf_type *type; /* once it is planned to become GGUF: the type that was asked
-                                       * for, or NULL */
+    struct dti_tensor *shown; /* as the view shows it: in view.tensors */
 };
 
 static inline void dti_dequant_use(struct dti_dequant_found *found,

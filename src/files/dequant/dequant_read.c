@@ -37,8 +37,8 @@ static enum dti_status read_scales(const struct dti_dequant_tensor *tensor,
     const uint64_t first = dti_dequant_scale_of(&tensor->is->map, segment->row, segment->column);
     if (tensor->is->spread)
         return spread_scales(tensor, segment, blocks, scratch, reterr);
-    return dti_dequant_raw_scales(tensor, &tensor->scales, scratch->view, scratch->scales, first,
-                                  blocks, reterr);
+    return dti_dequant_raw_scales(tensor, DTI_PART_OF(tensor, scales), scratch->view,
+                                  scratch->scales, first, blocks, reterr);
 }
 
 /* Tensors differ in it, so that it is not a part of their method. */
@@ -62,7 +62,8 @@ static enum dti_status read_whole_blocks(const struct dti_dequant_tensor *tensor
     const void *codes;
     enum dti_status status = read_scales(tensor, segment, blocks, scratch, reterr);
     if (status == DTI_OK)
-        status = dti_dequant_look(&tensor->codes, scratch->view, scratch->raw, (n * bits + 7) / 8,
+        status = dti_dequant_look(DTI_PART_OF(tensor, codes), scratch->view, scratch->raw,
+                                  (n * bits + 7) / 8,
                                   dti_dequant_row(tensor, segment->row) +
                                       segment->column / 8 * bits + segment->column % 8 * bits / 8,
                                   &codes, reterr);
@@ -223,7 +224,7 @@ static enum dti_status run_segment(const struct dti_dequant_tensor *tensor,
     const size_t at = (size_t)(first - window->first);
     if (tensor->is->block)
         run_table(tensor, segment, codes, window->scale + at);
-    else if (tensor->biases.container)
+    else if (tensor->is->from.biases)
         run_biased(tensor, segment, codes, window->scale + at, window->bias + at);
     else
         run_affine(tensor, segment, codes, window->scale + at,
@@ -377,7 +378,7 @@ static bool has_packed(const struct dti_dequant_tensor *tensor)
 
 static bool has_biases(const struct dti_dequant_tensor *tensor)
 {
-    return tensor->biases.container != NULL;
+    return tensor->is->from.biases != NULL;
 }
 
 /* Whether numbers of blocks are decoded one by one, each with its own scale: those of transposed
@@ -440,10 +441,9 @@ void dti_dequant_method_init(struct dti_dequant_method *ret,
     }
 }
 
-void dti_dequant_prepare(struct dti_dequant_tensor *tensor, const struct dti_dequant_method *method)
+struct dti_batch_source dti_dequant_source(struct dti_dequant_tensor *tensor)
 {
-    tensor->method = method;
-    tensor->source = (struct dti_batch_source){
+    return (struct dti_batch_source){
         .read = read_numbers,
         .context = tensor,
         .scratch_bytes = sizeof(struct dti_dequant_scratch) +
@@ -462,12 +462,12 @@ static enum dti_status open_part(const struct dti_dequant_part *part, struct dti
 
 enum dti_status dti_dequant_open(struct dti_dequant_tensor *tensor, struct dti_error *reterr)
 {
-    enum dti_status status = open_part(&tensor->codes, reterr);
+    enum dti_status status = open_part(DTI_PART_OF(tensor, codes), reterr);
     if (status == DTI_OK)
-        status = open_part(&tensor->scales, reterr);
+        status = open_part(DTI_PART_OF(tensor, scales), reterr);
     if (status == DTI_OK)
-        status = open_part(&tensor->biases, reterr);
+        status = open_part(DTI_PART_OF(tensor, biases), reterr);
     if (status == DTI_OK && tensor->nested)
         status = open_part(&tensor->nested->scales, reterr);
-    return status == DTI_OK ? open_part(&tensor->zeros, reterr) : status;
+    return status == DTI_OK ? open_part(DTI_PART_OF(tensor, zeros), reterr) : status;
 }

@@ -83,12 +83,12 @@ static enum dti_status dequant_npy(struct dti_file_dequant *dequant,
 }
 
 enum dti_status dti_file_dequant_data(struct dti_file_dequant *dequant, size_t tensor,
-                                      const struct dti_batch_source **ret_source,
+                                      struct dti_batch_source *ret_source,
                                       const struct dti_input **ret_input, uint64_t *ret_offset,
                                       struct dti_error *reterr)
 {
     struct dti_dequant_found *const found = dequant->entries[tensor].found;
-    *ret_source = found ? &found->how.source : NULL;
+    *ret_source = found ? dti_dequant_source(&found->how) : (struct dti_batch_source){.read = NULL};
     if (found)
         return dti_dequant_open(&found->how, reterr);
     return dti_container_data(dequant->container, dequant->view.stored_at[tensor], ret_input,
@@ -121,13 +121,13 @@ bool dti_dequant_fits(const struct dti_file_dequant *dequant, const char *patter
 static bool prepare(struct dti_file_dequant *dequant, struct dti_dequant_tensor *tensor)
 {
     if (dequant->last && dti_dequant_is_alike(dequant->last, tensor)) {
-        dti_dequant_prepare(tensor, dequant->last->method);
+        tensor->method = dequant->last->method;
     } else {
         struct dti_dequant_method *const method = dti_pool_alloc(&dequant->pool, sizeof *method);
         if (!method)
             return false;
         dti_dequant_method_init(method, tensor);
-        dti_dequant_prepare(tensor, method);
+        tensor->method = method;
     }
     dequant->last = tensor;
     return true;
@@ -148,7 +148,6 @@ static bool finish(struct dti_file_dequant *dequant, struct dti_dequant_found *f
     shown->remedy = DTI_REMEDY_NONE;
     if (!prepare(dequant, &found->how))
         return false;
-    found->form.how = &found->how;
     if (logical) {
         shown->bytes = found->form.is->stored_bytes;
         shown->viewed = true;

@@ -50,7 +50,7 @@ static void tell_tensor(const struct dti_rewrite *rewrite, size_t at, uint64_t n
     char name[DTI_QUOTE_SIZE], share[32], text[DTI_QUOTE_SIZE + 96];
     (void)snprintf(text, sizeof text, "tensor %s: %s of its nonzero elements become 0 in %s",
                    dti_quote(name, source->name, source->name_length),
-                   spell_share(share, rewrite->tensors[at].outcome->loss.to_zero, nonzero),
+                   spell_share(share, dti_rewrite_outcome(rewrite, at)->loss.to_zero, nonzero),
                    rewrite->tensors[at].way->format->name);
     tell(rewrite, text);
 }
@@ -67,7 +67,7 @@ enum dti_status dti_rewrite_warn_of_zeros(const struct dti_rewrite *rewrite,
         return DTI_OK;
     for (size_t i = 0; i < rewrite->tensor_count && status == DTI_OK; i++) {
         const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[i];
-        const struct dti_loss_summary *const loss = &tensor->outcome->loss;
+        const struct dti_loss_summary *const loss = &dti_rewrite_outcome(rewrite, i)->loss;
         uint64_t nonzero = loss->elements;
         /* every inexact element was nonzero */
         if (tensor->fate != DTI_FATE_CHANGED || !is_most(loss, loss->inexact))

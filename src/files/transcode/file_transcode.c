@@ -271,8 +271,10 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
     struct dti_transcoded plan = {.count = 0};
     const struct dti_type_rule *const rule =
         dti_type_rule_of(transcode->request.types, transcode->request.type_count, found->shown);
-    found->narrow = transcode->request.narrow ? transcode->request.scale : DTI_NONE;
-    found->type = rule ? rule->type : NULL;
+    found->form.narrow =
+        (unsigned char)(transcode->request.narrow ? transcode->request.scale : DTI_NONE);
+    found->form.gguf_row =
+        (uint8_t)(rule && rule->type->dtype == DTI_NONE ? rule->type->blocks + 1 : 0);
     enum dti_status status = find_target(transcode, found, &target, reterr);
     if (status == DTI_OK && rule && rule->type->dtype != DTI_NONE)
         dti_gguf_numbers(found, rule->type->dtype, &plan);
@@ -447,12 +449,12 @@ struct dti_container *dti_file_transcode_container(struct dti_file_transcode *tr
 }
 
 enum dti_status dti_file_transcode_data(struct dti_file_transcode *transcode, size_t tensor,
-                                        const struct dti_batch_source **ret_source,
+                                        struct dti_batch_source *ret_source,
                                         const struct dti_input **ret_input, uint64_t *ret_offset,
                                         struct dti_error *reterr)
 {
     const struct dti_transcode_entry *const entry = &transcode->entries[tensor];
-    *ret_source = entry->made ? entry->from.source : NULL;
+    *ret_source = entry->made ? *entry->from.source : (struct dti_batch_source){.read = NULL};
     if (entry->made)
         return dti_dequant_open(&dti_transcode_found(transcode, entry->origin)->how, reterr);
     if (entry->copied)
