@@ -462,8 +462,10 @@ static bool read_named(struct header_reading *reading)
     if (!tensor)
         return false;
     *tensor = (struct dti_tensor){.elements = reading->opening->container->tensor_count};
-    if (!keep_string(reading, &tensor->name, &tensor->name_length))
+    size_t length;
+    if (!keep_string(reading, &tensor->name, &length))
         return false;
+    tensor->name_length = (uint32_t)length; /* a header is shorter than DTI_NAME_MAX */
     return read_usual(reading, tensor) ||
            (reading->opening->status == DTI_OK && read_members(reading, tensor));
 }
@@ -573,7 +575,7 @@ static bool parse(struct dti_opening *opening, const char *text, size_t length, 
         data_end = tensor->bytes;
         tensor->bytes -= tensor->offset;
         tensor->offset += start;
-        tensor->file = file_index;
+        tensor->file = (uint16_t)file_index;
         tensor->layout = dti_file_layout(tensor->format, opening->options.packing, false);
     }
     return (bare ||

@@ -160,7 +160,7 @@ enum dti_status dti_dequant_show(struct dti_file_dequant *dequant,
     *ret->shown = *codes;
     ret->shown->rank = rank;
     ret->shown->name = name;
-    ret->shown->name_length = group->name_length;
+    ret->shown->name_length = (uint32_t)group->name_length;
     ret->shown->shape = kept;
     ret->shown->elements = ret->how.is->elements;
     const struct dti_tensor *parts[DTI_PART_COUNT] = {NULL};

@@ -112,7 +112,7 @@ static enum dti_status translate(struct view_work *work, size_t at, struct dti_t
     if (!text)
         return dti_no_memory(reterr);
     tensor->name = text;
-    tensor->name_length = name.length;
+    tensor->name_length = (uint32_t)name.length;
     if (name.change == DTI_MODEL_SAME)
         return DTI_OK;
     if (name.change == DTI_MODEL_PLUS_ONE &&
@@ -212,7 +212,7 @@ static enum dti_status add_made(struct view_work *work, const struct dti_model_m
     shape[0] = from->count;
     struct dti_tensor tensor = {
         .name = from->name,
-        .name_length = strlen(from->name),
+        .name_length = (uint32_t)strlen(from->name),
         .stored_as = "F32",
         .rank = 1,
         .shape = shape,

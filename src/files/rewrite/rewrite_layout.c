@@ -344,7 +344,7 @@ static void add_scale(const struct dti_rewrite *rewrite, size_t at, struct new_t
     struct dti_new_tensor *const tensor = &list->tensors[list->count++];
     *tensor = (struct dti_new_tensor){
         .name = list->names->data + list->names->length,
-        .name_length = stem + sizeof DTI_GGUF_SCALE - 1,
+        .name_length = (uint32_t)(stem + sizeof DTI_GGUF_SCALE - 1),
         .format = dti_format_get(DTI_FP32),
         .rank = 1,
         .shape = shape,
@@ -418,7 +418,7 @@ static enum dti_status add_parts(const struct dti_rewrite *rewrite, size_t at,
         }
         *tensor = (struct dti_new_tensor){
             .name = name,
-            .name_length = stem + strlen(suffix),
+            .name_length = (uint32_t)(stem + strlen(suffix)),
             .format = format,
             .rank = parts[i].rank,
             .shape = keep_shape(list, i, &parts[i], source),

@@ -187,7 +187,7 @@ static enum dti_status add_part(struct dti_file_transcode *transcode, size_t ori
         return dti_no_memory(reterr);
     *tensor = *found->shown;
     tensor->name = name;
-    tensor->name_length = stem + strlen(part->suffix);
+    tensor->name_length = (uint32_t)(stem + strlen(part->suffix));
     tensor->format = dti_format_get(part->numbers ? DTI_FP32 : part->dtype);
     entry->cast = (unsigned char)(part->numbers ? part->dtype : DTI_NONE);
     tensor->stored_as = tensor->format->name;
