@@ -244,7 +244,7 @@ struct dti_container {
     /* For a view of another container: that container, and the index there of each of the view's
      * tensors. */
     struct dti_container *stored;
-    const size_t *stored_at;
+    const uint32_t *stored_at;
 };
 
 /* What a node states about the codes of a tensor; NULL: no node dequantizes it. */

@@ -15,9 +15,9 @@ struct dti_named {
     size_t size, name, length;
     bool is_short; /* the length is a uint32_t */
 };
-#define DTI_NAMED(type, member)                         \
-    ((struct dti_named){.size = sizeof(type),           \
-                        .name = offsetof(type, member), \
+#define DTI_NAMED(type, member)                                    \
+    ((struct dti_named){.size = sizeof(type),                      \
+                        .name = offsetof(type, member),            \
                         .length = offsetof(type, member##_length), \
                         .is_short = sizeof(((type *)NULL)->member##_length) == sizeof(uint32_t)})
 struct dti_name {

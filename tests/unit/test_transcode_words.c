@@ -42,7 +42,7 @@ static bool open_file(struct opened *ret, enum dti_level level, size_t room)
 
 static struct dti_dequant_found *found_in(const struct opened *opened)
 {
-    return opened->dequant->entries[0].found;
+    return dti_dequant_found_in(opened->dequant, 0);
 }
 
 static void close_file(struct opened *opened)

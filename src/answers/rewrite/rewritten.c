@@ -25,7 +25,7 @@ struct dti_rewrite_origin dti_rewrite_origin(const struct dti_rewrite *rewrite, 
             return (struct dti_rewrite_origin){form->is->dtype, form->is->stored_bytes};
     }
     const struct dti_model_view *const view = rewrite->request.model_view;
-    const size_t *const places = rewrite->request.model_places;
+    const uint32_t *const places = rewrite->request.model_places;
     const size_t tensor = rewrite->tensors[at].source;
     const struct dti_tensor *const stored =
         view ? dti_model_view_stored(view, places ? places[tensor] : tensor) : source;

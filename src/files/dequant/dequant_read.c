@@ -264,18 +264,19 @@ static void make_nans_alike(float *numbers, size_t n)
     }
 }
 
-/* Counts NaNs and infinities among the numbers, and normalizes the NaNs. */
-static void count_specials(struct dti_dequant_tensor *tensor, float *numbers, size_t n)
+/* Counts NaNs and infinities among the numbers, unless counts is NULL, and normalizes the NaNs. */
+static void look_for_specials(const struct dti_dequant_tensor *tensor,
+                              struct dti_dequant_counts *counts, float *numbers, size_t n)
 {
     struct dti_range range;
     dti_range_init(&range);
     tensor->method->range->run.range(numbers, n, &range);
-    if (range.nan > 0) {
+    if (range.nan > 0)
         make_nans_alike(numbers, n);
-        atomic_fetch_add_explicit(&tensor->nan, range.nan, memory_order_relaxed);
-    }
-    if (range.inf > 0)
-        atomic_fetch_add_explicit(&tensor->inf, range.inf, memory_order_relaxed);
+    if (counts && range.nan > 0)
+        atomic_fetch_add_explicit(&counts->nan, range.nan, memory_order_relaxed);
+    if (counts && range.inf > 0)
+        atomic_fetch_add_explicit(&counts->inf, range.inf, memory_order_relaxed);
 }
 
 /* How many of n elements to read at once: up to the end of their row where rows matter. */
@@ -328,13 +329,11 @@ static enum dti_status round_numbers(const struct dti_dequant_tensor *tensor, fl
     return status;
 }
 
-/* Callback for the batch. */
-static enum dti_status read_numbers(void *context, void *buffer, size_t size, uint64_t offset,
-                                    struct dti_window *window, void *memory,
-                                    struct dti_error *reterr)
+static enum dti_status read_piece(const struct dti_dequant_tensor *tensor,
+                                  struct dti_dequant_counts *counts, void *buffer, size_t size,
+                                  uint64_t offset, struct dti_window *window,
+                                  struct dti_dequant_scratch *scratch, struct dti_error *reterr)
 {
-    struct dti_dequant_tensor *const tensor = context;
-    struct dti_dequant_scratch *const scratch = memory;
     float *const numbers = buffer;
     const uint64_t first = offset / sizeof *numbers;
     const size_t n = size / sizeof *numbers;
@@ -355,10 +354,26 @@ static enum dti_status read_numbers(void *context, void *buffer, size_t size, ui
         if (status == DTI_OK && tensor->is->narrow)
             status = round_numbers(tensor, numbers + done, taken, reterr);
         if (status == DTI_OK)
-            count_specials(tensor, numbers + done, taken);
+            look_for_specials(tensor, counts, numbers + done, taken);
         done += taken;
     }
     return status;
+}
+
+/* Callbacks for the batch. */
+static enum dti_status read_numbers(void *context, void *buffer, size_t size, uint64_t offset,
+                                    struct dti_window *window, void *scratch,
+                                    struct dti_error *reterr)
+{
+    return read_piece(context, NULL, buffer, size, offset, window, scratch, reterr);
+}
+
+static enum dti_status read_counted(void *context, void *buffer, size_t size, uint64_t offset,
+                                    struct dti_window *window, void *scratch,
+                                    struct dti_error *reterr)
+{
+    struct dti_dequant_counts *const counts = context;
+    return read_piece(counts->of, counts, buffer, size, offset, window, scratch, reterr);
 }
 
 /* Whether each element has its own scale in memory. */
@@ -441,11 +456,21 @@ void dti_dequant_method_init(struct dti_dequant_method *ret,
     }
 }
 
-struct dti_batch_source dti_dequant_source(struct dti_dequant_tensor *tensor)
+struct dti_batch_source dti_dequant_counted(const struct dti_dequant_tensor *tensor,
+                                            struct dti_dequant_counts *counts)
+{
+    struct dti_batch_source source = dti_dequant_source(tensor);
+    counts->of = tensor;
+    source.read = read_counted;
+    source.context = counts;
+    return source;
+}
+
+struct dti_batch_source dti_dequant_source(const struct dti_dequant_tensor *tensor)
 {
     return (struct dti_batch_source){
         .read = read_numbers,
-        .context = tensor,
+        .context = (void *)(uintptr_t)tensor,
         .scratch_bytes = sizeof(struct dti_dequant_scratch) +
                          (tensor->is->matrix > 0 ? (size_t)DTI_STRIPE_SCRATCH : 0),
     };

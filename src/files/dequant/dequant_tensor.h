@@ -175,7 +175,11 @@ struct dti_dequant_tensor {
                            * none */
     bool probe;           /* for lint: scales of 0 are read as 1, all others and biases as 0 */
     const struct dti_dequant_method *method; /* how its pieces are decoded */
-    /* counts from what has been read */
+};
+
+/* What the numbers of a tensor were, as far as they have been read. */
+struct dti_dequant_counts {
+    const struct dti_dequant_tensor *of;
     atomic_uint_least64_t nan, inf;
 };
 
@@ -202,7 +206,10 @@ bool dti_dequant_is_alike(const struct dti_dequant_tensor *one,
 void dti_dequant_method_init(struct dti_dequant_method *ret,
                              const struct dti_dequant_tensor *tensor);
 /* Its numbers: fp32, in the order of the elements. The tensor must not move afterwards. */
-struct dti_batch_source dti_dequant_source(struct dti_dequant_tensor *tensor);
+struct dti_batch_source dti_dequant_source(const struct dti_dequant_tensor *tensor);
+/* The same, and counts what it reads; zeros at first. */
+struct dti_batch_source dti_dequant_counted(const struct dti_dequant_tensor *tensor,
+                                            struct dti_dequant_counts *counts);
 /* Makes its parts readable from any thread. Not thread-safe. */
 enum dti_status dti_dequant_open(struct dti_dequant_tensor *tensor, struct dti_error *reterr);
 /* Reads bytes offset to offset + size - 1 of a part: directly, or through a window, as

@@ -50,15 +50,17 @@ struct dti_form_traits {
     bool zero_points, tensor_scale;
     bool flat;   /* groups cover all elements in order, and cross rows; axis is 0 */
     bool nested; /* scales are quantized too */
-    const struct dti_format *number; /* original dtype, if a state has it; or NULL */
-    uint64_t stored_bytes;           /* of all its parts */
+    const struct dti_format *number;                /* original dtype, if a state has it; or NULL */
+    uint64_t stored_bytes;                          /* of all its parts */
+    const struct dti_tensor *lists[DTI_PART_COUNT]; /* the tensors that each part is one of; NULL:
+                                                     * there is none */
 };
 /* What is a tensor's own. */
 struct dti_dequant_tensor;
 struct dti_dequant_form {
     struct dti_form_traits *is;
-    const struct dti_tensor **listed; /* the parts that exist, in order: see dti_form_part() */
-    uint16_t part_set;                /* of 1 << enum dti_quant_part */
+    const uint32_t *listed; /* indices of the parts that exist, in order: see dti_form_part() */
+    uint16_t part_set;      /* of 1 << enum dti_quant_part */
     /* of a transcoding: */
     bool input_scale; /* a scale for activations is stored with it */
     bool symmetric;   /* all zero points are in the middle; set once it is planned to become

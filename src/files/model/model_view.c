@@ -193,7 +193,7 @@ static enum dti_status add(struct view_work *work, size_t at, struct dti_error *
     apply_conventions(work, &tensor, &own);
     const size_t to = made->view.tensor_count++;
     made->view.tensors[to] = tensor;
-    made->places[to] = at;
+    made->places[to] = (uint32_t)at;
     made->tensors[to] = own;
     return DTI_OK;
 }
@@ -386,7 +386,7 @@ size_t dti_model_view_computed(const struct dti_model_view *view)
     return view->computed;
 }
 
-const size_t *dti_model_view_places(const struct dti_model_view *view)
+const uint32_t *dti_model_view_places(const struct dti_model_view *view)
 {
     return view->places;
 }

@@ -29,7 +29,7 @@ struct dti_model_view {
     struct dti_container view;
     struct dti_container *container;
     struct dti_pool pool;
-    size_t *places;
+    uint32_t *places;
     struct dti_model_tensor *tensors;
     enum dti_model_arch arch;
     size_t computed; /* tensors that are left out because llama.cpp computes them */

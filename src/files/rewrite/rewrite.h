@@ -136,13 +136,13 @@ struct dti_rewrite_request {
     /* If the container is a selection of another one's tensors: that one (for a view: the view),
      * and the index there of each; else NULL. Both must outlive the rewrite. */
     struct dti_container *whole;
-    const size_t *places;
+    const uint32_t *places;
     const struct dti_container *model; /* whose metadata the new file copies unchanged; NULL: the
                                           container. Must outlive the rewrite */
     /* GGUF from a checkpoint: the view that the container is, or whose tensors it lists, and the
      * index there of each of its tensors (NULL: the same). Must outlive the rewrite. Else NULL */
     struct dti_model_view *model_view;
-    const size_t *model_places;
+    const uint32_t *model_places;
     struct dti_fused_ranges *fused; /* of the whole, shared by several rewrites; NULL: made here, if
                                        needed. Must outlive the rewrite */
     dti_warn_fn *warn;              /* receives warnings, such as that nothing is cast; or NULL */

@@ -54,7 +54,7 @@ extern const struct dti_recipe_ops dti_recipe_cast, dti_recipe_dequantize, dti_r
 /* The index of a tensor of the container in request.model_view. */
 static inline size_t dti_rewrite_model_place(const struct dti_rewrite *rewrite, size_t tensor)
 {
-    const size_t *const places = rewrite->request.model_places;
+    const uint32_t *const places = rewrite->request.model_places;
     return places ? places[tensor] : tensor;
 }
 /* Whether a convention of GGUF stores a tensor of the container as fp32; never encodes it. */

@@ -53,7 +53,7 @@ static inline struct dti_dequant_found *dti_transcode_found(
     const struct dti_file_transcode *transcode, size_t origin)
 {
     return origin < transcode->dequant->view.tensor_count
-               ? transcode->dequant->entries[origin].found
+               ? dti_dequant_found_in(transcode->dequant, origin)
                : NULL;
 }
 
