@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { IN_BUCKET = 4 }; /* average rows per bucket */
+enum { IN_BUCKET = 8 }; /* average rows per bucket */
 
 /* Hashes eight bytes per step; any mixing is fine, as equal hashes are compared in full. */
 static uint64_t hash_of(const char *name, size_t length)
