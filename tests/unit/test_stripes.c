@@ -382,9 +382,9 @@ static void methods_are_of_tensors_alike(void)
     const struct dti_dequant_tensor one = {.is = &first};
     struct dti_dequant_tensor other = {.is = &second};
     CHECK(dti_dequant_is_alike(&one, &other));
-    other.biases.container = &container;
+    second.from.biases = &container;
     CHECK(!dti_dequant_is_alike(&one, &other));
-    other.biases.container = NULL;
+    second.from.biases = NULL;
     other.is->arrangement = DTI_CODES_LANES; /* a layout that is unpacked first */
     CHECK(!dti_dequant_is_alike(&one, &other));
     second = first;

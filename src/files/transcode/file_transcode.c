@@ -117,9 +117,12 @@ static bool keep_source(struct dti_pool *pool, const struct dti_transcode_part *
                         struct dti_transcode_entry *entry)
 {
     entry->copied = part->copied.container != NULL; /* that of the view: it has no other parts */
-    entry->made = !entry->copied && !part->numbers;
+    entry->number = !entry->copied && dti_transcode_is_number(&part->source);
+    entry->made = !entry->copied && !part->numbers && !entry->number;
     if (entry->copied)
         entry->from.tensor = (uint32_t)part->copied.tensor;
+    else if (entry->number)
+        entry->from.number = part->source.context;
     if (!entry->made)
         return true;
     struct dti_batch_source *const source = dti_pool_alloc(pool, sizeof *source);
@@ -454,7 +457,11 @@ enum dti_status dti_file_transcode_data(struct dti_file_transcode *transcode, si
                                         struct dti_error *reterr)
 {
     const struct dti_transcode_entry *const entry = &transcode->entries[tensor];
-    *ret_source = entry->made ? *entry->from.source : (struct dti_batch_source){.read = NULL};
+    *ret_source = entry->made     ? *entry->from.source
+                  : entry->number ? dti_transcode_number(entry->from.number)
+                                  : (struct dti_batch_source){.read = NULL};
+    if (entry->number)
+        return DTI_OK;
     if (entry->made)
         return dti_dequant_open(&dti_transcode_found(transcode, entry->origin)->how, reterr);
     if (entry->copied)

@@ -127,6 +127,16 @@ static enum dti_status read_number(void *context, void *buffer, size_t size, uin
     return DTI_OK;
 }
 
+struct dti_batch_source dti_transcode_number(unsigned char *bytes)
+{
+    return (struct dti_batch_source){.read = read_number, .context = bytes};
+}
+
+bool dti_transcode_is_number(const struct dti_batch_source *source)
+{
+    return source->read == read_number;
+}
+
 bool dti_transcode_set_codes(struct dti_pool *pool, const struct dti_dequant_found *found,
                              struct dti_transcode_part *part)
 {
@@ -163,7 +173,7 @@ bool dti_transcode_set_number(struct dti_pool *pool, float number, struct dti_tr
     if (!bytes)
         return false;
     dti_little_put(bytes, 4, dti_dequant_bits(number));
-    part->source = (struct dti_batch_source){.read = read_number, .context = bytes};
+    part->source = dti_transcode_number(bytes);
     return true;
 }
 
