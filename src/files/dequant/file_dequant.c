@@ -88,19 +88,16 @@ enum dti_status dti_file_dequant_data(struct dti_file_dequant *dequant, size_t t
                                       struct dti_error *reterr)
 {
     struct dti_dequant_found *const found = dti_dequant_found_in(dequant, tensor);
-    struct dti_dequant_counts **const counts = &dequant->counts;
     *ret_source = (struct dti_batch_source){.read = NULL};
-    if (found && !*counts) {
-        *counts = dti_calloc(dequant->view.tensor_count, sizeof **counts);
-        if (!*counts)
-            return dti_no_memory(reterr);
-    }
-    if (found)
-        *ret_source = dti_dequant_counted(&found->how, &(*counts)[tensor]);
-    if (found)
-        return dti_dequant_open(&found->how, reterr);
-    return dti_container_data(dequant->container, dequant->view.stored_at[tensor], ret_input,
-                              ret_offset, reterr);
+    if (!found)
+        return dti_container_data(dequant->container, dequant->view.stored_at[tensor], ret_input,
+                                  ret_offset, reterr);
+    if (!dequant->counts)
+        dequant->counts = dti_calloc(dequant->view.tensor_count, sizeof *dequant->counts);
+    if (!dequant->counts)
+        return dti_no_memory(reterr);
+    *ret_source = dti_dequant_counted(&found->how, &dequant->counts[tensor]);
+    return dti_dequant_open(&found->how, reterr);
 }
 
 enum dti_dequant_state dti_dequant_state_of(const struct dti_file_dequant *dequant, size_t tensor)
