@@ -290,5 +290,37 @@ static void hostile_shapes_are_refused_or_harmless(void)
     (void)folder_leave();
 }
 
+static bool has_specials(const struct viewed *viewed, size_t tensor, uint64_t nan, uint64_t inf)
+{
+    uint64_t nans, infs;
+    dti_file_dequant_specials(viewed->dequant, tensor, &nans, &infs);
+    return nans == nan && infs == inf;
+}
+
+/* Each by its tensor: of 24 codes that are NaN, and 16 that are infinite. */
+static void nans_and_infinities_that_are_read_are_counted(void)
+{
+    static const struct made_part parts[] = {
+        {"a", "F8_E4M3", "[3,8]", 24, 0x7f, 0x7f, 0, {0}},
+        {"a_scale", "F32", "[1]", 4, 0x3f, 0x3f, 0, {0}},
+        {"b", "F8_E5M2", "[2,8]", 16, 0x7c, 0x7c, 0, {0}},
+        {"b_scale", "F32", "[1]", 4, 0x3f, 0x3f, 0, {0}},
+    };
+    struct viewed viewed;
+    float numbers[24];
+    folder_enter();
+    make_safetensors("q", parts, 4);
+    if (CHECK(view(&viewed, "q", best_level()) == DTI_OK)) {
+        CHECK(has_specials(&viewed, 0, 0, 0) && has_specials(&viewed, 1, 0, 0));
+        read_pieces(&viewed, 1, 16, 5, numbers);
+        CHECK(has_specials(&viewed, 0, 0, 0) && has_specials(&viewed, 1, 0, 16));
+        read_pieces(&viewed, 0, 24, 24, numbers);
+        CHECK(has_specials(&viewed, 0, 24, 0) && has_specials(&viewed, 1, 0, 16));
+    }
+    finish(&viewed);
+    (void)folder_leave();
+}
+
 UNIT_MAIN(pieces_make_the_whole, pieces_of_gguf_make_the_whole,
-          a_view_shows_numbers_and_hides_parts, hostile_shapes_are_refused_or_harmless)
+          a_view_shows_numbers_and_hides_parts, hostile_shapes_are_refused_or_harmless,
+          nans_and_infinities_that_are_read_are_counted)
