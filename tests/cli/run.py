@@ -212,6 +212,7 @@ def run_all(run, scripts, jobs):
 
 def main():
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in the background, and cases would inherit that
     parser = argparse.ArgumentParser(description="golden tests of the command line")
     parser.add_argument("program", type=pathlib.Path, help="the dtinfo to test")
     parser.add_argument("filters", nargs="*", help="run the cases whose name contains one of these")
