@@ -352,11 +352,11 @@ static enum dti_status check_tensor(const struct dti_tensor *tensor, const char 
 
 /* Row-major index of the next element of a tensor stored column-major; advances place[], its
  * indices. */
-static uint64_t next_place(const struct dti_tensor *tensor, uint64_t place[DTI_CALC_RANK_MAX])
+static size_t next_place(const struct dti_tensor *tensor, uint64_t place[DTI_CALC_RANK_MAX])
 {
-    uint64_t index = 0;
+    size_t index = 0; /* all elements are in memory */
     for (unsigned i = 0; i < tensor->rank; i++)
-        index = index * tensor->shape[i] + place[i];
+        index = index * (size_t)tensor->shape[i] + (size_t)place[i];
     for (unsigned i = 0; i < tensor->rank && ++place[i] == tensor->shape[i]; i++)
         place[i] = 0;
     return index;
@@ -415,7 +415,7 @@ static enum dti_status read_codes(const struct calc_source *source, const struct
         if (status != DTI_OK)
             return status;
         for (uint64_t i = 0; i < count && !same; i++)
-            dti_calc_put(array, tensor->fortran ? next_place(tensor, place) : done + i,
+            dti_calc_put(array, tensor->fortran ? next_place(tensor, place) : (size_t)(done + i),
                          dti_storage_get(tensor->format, &tensor->layout, piece, i));
         done += count;
     }
