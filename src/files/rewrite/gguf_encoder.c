@@ -43,7 +43,7 @@ struct encoder_source {
     size_t tensor;                   /* index in the container */
     /* the source of its numbers, and the destination of their loss (or NULL): see
      * dti_gguf_encoder_open() */
-    const struct dti_batch_source *from; /* NULL: read the input */
+    struct dti_batch_source from; /* none: read the input */
     const struct dti_input *input;
     uint64_t offset;
     struct dti_loss *loss;
@@ -118,9 +118,9 @@ static enum dti_status read_input(const struct piece *piece, struct dti_error *r
 
 static enum dti_status read_numbers(const struct piece *piece, struct dti_error *reterr)
 {
-    const struct dti_batch_source *const from = piece->source->from;
+    const struct dti_batch_source *const from = &piece->source->from;
     const size_t each = sizeof(float);
-    if (!from)
+    if (!from->read)
         return read_input(piece, reterr);
     return from->read(from->context, piece->scratch->x, piece->count * each, piece->first * each,
                       piece->window, (unsigned char *)piece->scratch + SCRATCH, reterr);
@@ -289,7 +289,8 @@ static enum dti_status add_weights(struct encoder_source *source, size_t at,
         dti_importance_read(importance, tensor, &encoder->pool, &source->weights.columns, reterr);
     source->weights.row = tensor->shape[tensor->rank - 1];
     source->weights.rows = tensor->rank > 1 ? tensor->shape[tensor->rank - 2] : 1;
-    if (status == DTI_OK && !source->weights.columns && !source->coder.encode)
+    if (status == DTI_OK && !source->weights.columns && !source->coder.encode &&
+        tensor->elements > 0)
         return refuse_unweighted(source, reterr);
     if (!source->weights.columns && counts->missing++ == 0)
         counts->first_missing = at;
@@ -369,10 +370,10 @@ static enum dti_status set_tensor_scale(struct encoder_source *source, struct dt
 }
 
 enum dti_status dti_gguf_encoder_open(struct dti_gguf_encoder *encoder, size_t place,
-                                      const struct dti_batch_source **ret, struct dti_error *reterr)
+                                      struct dti_batch_source *ret, struct dti_error *reterr)
 {
     struct encoder_source *const source = encoder->sources[place];
-    *ret = NULL;
+    *ret = (struct dti_batch_source){.read = NULL};
     if (!source)
         return DTI_OK;
     enum dti_status status =
@@ -383,8 +384,8 @@ enum dti_status dti_gguf_encoder_open(struct dti_gguf_encoder *encoder, size_t p
                                         &source->input, &source->offset, reterr);
     if (status != DTI_OK)
         return status;
-    source->source.scratch_bytes = SCRATCH + (source->from ? source->from->scratch_bytes : 0);
-    *ret = &source->source;
+    source->source.scratch_bytes = SCRATCH + source->from.scratch_bytes;
+    *ret = source->source;
     if (source->weights.columns && !dti_gguf_prepare(source->coder.type->blocks))
         return dti_no_memory(reterr);
     return source->nv ? set_tensor_scale(source, reterr) : DTI_OK;
