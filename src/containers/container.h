@@ -107,11 +107,15 @@ enum dti_container_kind dti_container_named(const char *path);
 
 struct dti_dequant_form; /* file_dequant.h */
 
+enum {
+    DTI_NAME_MAX = INT32_MAX,   /* bytes of a tensor's name */
+    DTI_FILES_MAX = UINT16_MAX, /* files of a container */
+};
+
 /* One tensor as its file describes it. Every string from a file has an explicit length, since it
  * may contain NUL; a NUL also follows it. A file may have millions of tensors, so this is small. */
 struct dti_tensor {
     const char *name;
-    size_t name_length;
     const char *stored_as; /* its type as the file spells it, terminal-safe: "F8_E4M3", "<f4" */
     const struct dti_format *format; /* NULL: no dtype; blocks or an unknown type */
     const uint64_t *shape;           /* rank dimensions in elements, outermost first */
@@ -122,12 +126,14 @@ struct dti_tensor {
         const char *refusal;
         const struct dti_dequant_form *form;
     } own;
+    uint32_t name_length; /* at most DTI_NAME_MAX */
     unsigned rank;
-    unsigned file;               /* index into files */
-    struct dti_layout layout;    /* of its elements in the file; complex: of each component */
-    uint8_t block_row, gguf_row; /* for dti_tensor_block(), dti_tensor_gguf(); 0: NULL */
+    uint16_t file;            /* index into files */
+    struct dti_layout layout; /* of its elements in the file; complex: of each component */
+    uint8_t gguf_row;         /* for dti_tensor_gguf(); 0: NULL */
     /* with a refusal: what would make the values readable */
     enum dti_remedy remedy : 8;
+    unsigned block_row : 6;  /* for dti_tensor_block(); 0: NULL */
     bool viewed : 1;         /* as dti_tensor_form() says */
     bool fortran : 1;        /* column-major, only where that differs from row-major */
     bool pickled : 1;        /* a Python pickle: only Python knows the data size */
@@ -141,6 +147,8 @@ struct dti_tensor {
     bool coded_weights : 1; /* views: a weight whose codes are not decoded; shape and elements are
                              * those of its numbers, bytes those of the codes */
 };
+
+_Static_assert(sizeof(struct dti_tensor) <= 80 && DTI_BLOCK_COUNT < 63, "small, and rows fit");
 
 /* Why its values cannot be read ("holds Python objects"), else NULL. */
 static inline const char *dti_tensor_refusal(const struct dti_tensor *tensor)
@@ -169,7 +177,7 @@ static inline const struct dti_gguf_type *dti_tensor_gguf(const struct dti_tenso
 static inline void dti_tensor_set_block(struct dti_tensor *tensor,
                                         const struct dti_block_format *block)
 {
-    tensor->block_row = (uint8_t)(block ? block->id + 1 : 0);
+    tensor->block_row = (block ? block->id + 1 : 0) & 63;
 }
 static inline void dti_tensor_set_gguf(struct dti_tensor *tensor, const struct dti_gguf_type *type)
 {
@@ -236,7 +244,7 @@ struct dti_container {
     /* For a view of another container: that container, and the index there of each of the view's
      * tensors. */
     struct dti_container *stored;
-    const size_t *stored_at;
+    const uint32_t *stored_at;
 };
 
 /* What a node states about the codes of a tensor; NULL: no node dequantizes it. */
@@ -308,7 +316,7 @@ enum dti_status dti_container_verify(struct dti_container *container,
 /* A tensor of a file to be written. */
 struct dti_new_tensor {
     const char *name;
-    size_t name_length;
+    uint32_t name_length;
     const struct dti_format *format;
     struct dti_layout layout; /* must match what the container stores: see dti_container_stores() */
     unsigned rank;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { IN_BUCKET = 4 }; /* average rows per bucket */
+enum { IN_BUCKET = 8 }; /* average rows per bucket */
 
 /* Hashes eight bytes per step; any mixing is fine, as equal hashes are compared in full. */
 static uint64_t hash_of(const char *name, size_t length)
@@ -30,7 +30,13 @@ struct dti_name dti_name_of(const void *items, size_t index, struct dti_named na
     const char *const item = (const char *)items + index * named.size;
     struct dti_name name;
     memcpy(&name.text, item + named.name, sizeof name.text);
-    memcpy(&name.text_length, item + named.length, sizeof name.text_length);
+    uint32_t length;
+    if (named.is_short) {
+        memcpy(&length, item + named.length, sizeof length);
+        name.text_length = length;
+    } else {
+        memcpy(&name.text_length, item + named.length, sizeof name.text_length);
+    }
     return name;
 }
 

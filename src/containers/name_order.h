@@ -10,14 +10,16 @@
 #include <stdint.h>
 
 /* The size of a struct, and the offsets of its name and of the name's length (a member
- * NAME_length). */
+ * NAME_length, of type size_t or uint32_t). */
 struct dti_named {
     size_t size, name, length;
+    bool is_short; /* the length is a uint32_t */
 };
-#define DTI_NAMED(type, member)                         \
-    ((struct dti_named){.size = sizeof(type),           \
-                        .name = offsetof(type, member), \
-                        .length = offsetof(type, member##_length)})
+#define DTI_NAMED(type, member)                                    \
+    ((struct dti_named){.size = sizeof(type),                      \
+                        .name = offsetof(type, member),            \
+                        .length = offsetof(type, member##_length), \
+                        .is_short = sizeof(((type *)NULL)->member##_length) == sizeof(uint32_t)})
 struct dti_name {
     const char *text;
     size_t text_length;

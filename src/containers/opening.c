@@ -132,6 +132,14 @@ bool dti_opening_grow(struct dti_opening *opening, void *list, size_t count, siz
     return grow(opening->pool, list, count, more, capacity, size) || dti_opening_no_memory(opening);
 }
 
+bool dti_opening_name_length(struct dti_opening *opening, size_t length, struct dti_tensor *tensor)
+{
+    tensor->name_length = (uint32_t)length;
+    return length <= DTI_NAME_MAX ||
+           dti_opening_refuse(opening, ": a tensor has a name of %zu bytes, and the limit is %d",
+                              length, (int)DTI_NAME_MAX);
+}
+
 struct dti_tensor *dti_opening_tensors(struct dti_opening *opening, size_t more)
 {
     struct dti_container *const container = opening->container;

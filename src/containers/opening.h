@@ -72,6 +72,8 @@ void *dti_opening_copy(struct dti_opening *opening, const void *from, size_t cou
  * address of a pointer to elements of that size. */
 bool dti_opening_grow(struct dti_opening *opening, void *list, size_t count, size_t more,
                       size_t *capacity, size_t size);
+/* Sets the length of a tensor's name; fails if it is over DTI_NAME_MAX. */
+bool dti_opening_name_length(struct dti_opening *opening, size_t length, struct dti_tensor *tensor);
 /* Appends `more` entries to the container and returns the first, for the caller to fill. */
 struct dti_tensor *dti_opening_tensors(struct dti_opening *opening, size_t more);
 struct dti_metadata *dti_opening_metadata(struct dti_opening *opening);

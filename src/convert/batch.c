@@ -117,7 +117,7 @@ static enum dti_status check_input(const struct dti_batch_part *part, struct dti
 /* Checks all that can be known before anything is written. */
 static enum dti_status check_part(const struct dti_batch_part *part, struct dti_error *reterr)
 {
-    const enum dti_status status = part->source ? DTI_OK : check_input(part, reterr);
+    const enum dti_status status = part->source.read ? DTI_OK : check_input(part, reterr);
     if (status != DTI_OK)
         return status;
     char label[DTI_QUOTE_SIZE] = "a tensor";
@@ -148,8 +148,8 @@ static enum dti_status check_parts(struct batch_job *job, uint64_t *ret_total,
         job->any_pipe = job->any_pipe || is_piped(part);
         if (part->plan && !job->runner)
             job->runner = dti_plan_runner(part->plan);
-        if (part->source && part->source->scratch_bytes > job->scratch_bytes)
-            job->scratch_bytes = part->source->scratch_bytes;
+        if (part->source.read && part->source.scratch_bytes > job->scratch_bytes)
+            job->scratch_bytes = part->source.scratch_bytes;
         if (input && input != last)
             (void)posix_fadvise(input->fd, (off_t)input->start, (off_t)input->size,
                                 POSIX_FADV_SEQUENTIAL);
@@ -195,7 +195,7 @@ static bool follows(const struct dti_batch_part *part, uint64_t dst,
 static bool is_read_with(const struct dti_batch_part *part, uint64_t src,
                          const struct dti_batch_part *next)
 {
-    return next->input == part->input && !part->source && !next->source &&
+    return next->input == part->input && !part->source.read && !next->source.read &&
            next->input_offset == part->input_offset + src;
 }
 
@@ -322,11 +322,11 @@ static enum dti_status read_piece(const struct batch_job *job, size_t member,
                                   struct batch_buffers *buffers, struct dti_error *reterr)
 {
     const struct dti_batch_part *const part = piece->part;
-    const struct dti_batch_source *const source = part->source;
+    const struct dti_batch_source *const source = &part->source;
     struct batch_member *const mine = &job->members[member];
     const void *bytes = buffers->src;
     enum dti_status status;
-    if (source)
+    if (source->read)
         status = source->read(source->context, buffers->src, size, piece->input_offset,
                               &mine->window, mine->scratch, reterr);
     else if (!part->plan || dti_runner_is_on(job->runner)) /* system calls and drivers copy it */

@@ -12,7 +12,8 @@
 #include "io/output.h"
 #include "io/window.h"
 
-/* An array that is generated while it is read: codes with scales become numbers. */
+/* An array that is generated while it is read: codes with scales become numbers. read NULL: there
+ * is none. */
 struct dti_batch_source {
     /* Callback: fills the bytes offset to offset + size - 1 of the array, from any thread. Both
      * are multiples of an element, except that size may be the remainder. window: the thread's,
@@ -31,8 +32,8 @@ struct dti_batch_part {
     struct dti_output_file *output; /* NULL: discard the result; only its loss is needed */
     uint64_t output_offset; /* for an output that is not seekable: the end of the previous part */
     struct dti_loss *loss;  /* NULL: not counted; initialized by the caller, added to */
-    /* If not NULL, replaces input, which is NULL; input_offset is 0. */
-    const struct dti_batch_source *source;
+    /* If there is one, replaces input, which is NULL; input_offset is 0. */
+    struct dti_batch_source source;
 };
 
 struct dti_batch_options {

@@ -10,7 +10,7 @@
 
 struct dti_gguf_coder {
     const struct dti_gguf_type *type;
-    dti_gguf_encode_fn *encode;             /* NULL: blocks can only be decoded, or nvfp4 */
+    dti_gguf_encode_fn *encode;             /* NULL: there is none without weights, or nvfp4 */
     const struct dti_gguf_weigher *weigher; /* NULL: the type takes no weights */
     dti_gguf_decode_fn *decode;
     const struct dti_nvfp4_encoder *nv; /* nvfp4 that is encoded, of the caller; else NULL */
@@ -18,7 +18,7 @@ struct dti_gguf_coder {
 };
 void dti_gguf_coder_init(struct dti_gguf_coder *ret, const struct dti_gguf_type *type,
                          enum dti_level level);
-/* Whether blocks of a type can be made. */
+/* Whether blocks of a type can be made without weights. */
 bool dti_gguf_encodes(const struct dti_gguf_type *type);
 
 /* Weights of an importance matrix for a tensor: for each of its matrices, one per column. */
@@ -41,7 +41,8 @@ enum dti_gguf_coded {
     DTI_GGUF_SPECIAL,     /* a number is NaN or infinite */
     DTI_GGUF_SCALE_LARGE, /* a block needs a scale beyond fp16 */
 };
-/* Encodes `count` numbers, whole blocks. weighted: NULL, or for a coder with a weigher. back:
+/* Encodes `count` numbers, whole blocks. weighted: NULL, or for a coder with a weigher, after
+ * dti_gguf_prepare(). back:
  * memory for as many numbers; with `decoded` it receives the decoded numbers. *ret_at: the element
  * that cannot be coded. */
 enum dti_gguf_coded dti_gguf_code(const struct dti_gguf_coder *coder, unsigned char *blocks,

@@ -45,7 +45,7 @@ struct figure {
     struct dti_once once;
     atomic_size_t value;
 };
-static struct figure cache, streaming; /* id + 1 */
+static struct figure cache, patient_cache, streaming; /* id + 1 */
 
 static size_t measure_cache(uint64_t nanoseconds)
 {
@@ -91,15 +91,20 @@ static size_t figure_of(struct figure *figure, size_t (*measure)(uint64_t nanose
     return atomic_load(&figure->value);
 }
 
-void dti_streaming_measure(uint64_t nanoseconds)
+void dti_usable_cache_measure(uint64_t nanoseconds)
 {
-    (void)figure_of(&cache, measure_cache, nanoseconds / 2);
-    (void)figure_of(&streaming, measure_streaming, nanoseconds / 2);
+    (void)figure_of(&patient_cache, measure_cache, nanoseconds);
+}
+
+static size_t quick_cache(void)
+{
+    return figure_of(&cache, measure_cache, QUICK_NANOSECONDS);
 }
 
 size_t dti_usable_cache_bytes(void)
 {
-    return figure_of(&cache, measure_cache, QUICK_NANOSECONDS);
+    const size_t patient = atomic_load(&patient_cache.value);
+    return patient > 0 ? patient : quick_cache();
 }
 
 const struct dti_streaming *dti_streaming_for(uint64_t bytes)
@@ -113,5 +118,5 @@ bool dti_stores_stream(enum dti_stores stores, uint64_t bytes)
 {
     if (stores != DTI_STORES_AUTO)
         return stores == DTI_STORES_STREAMED;
-    return bytes >= LARGE / 2 && bytes > dti_usable_cache_bytes();
+    return bytes >= LARGE / 2 && bytes > quick_cache();
 }

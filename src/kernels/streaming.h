@@ -45,8 +45,9 @@ const struct dti_streaming *dti_streaming_for(uint64_t bytes);
 /* The part of the last-level cache that this process can really use; at most
  * dti_last_cache_bytes(), which the processor reports. */
 size_t dti_usable_cache_bytes(void);
-/* Measures both now, for at most about that many nanoseconds, unless already done or known. */
-void dti_streaming_measure(uint64_t nanoseconds);
+/* Measures it now, for at most about that many nanoseconds, unless already done so. The decisions
+ * above do not change: they are those of a process that cannot wait. */
+void dti_usable_cache_measure(uint64_t nanoseconds);
 
 /* The decisions, separate from the timing. */
 enum { DTI_CACHE_STEPS_MAX = 16 };

@@ -28,7 +28,7 @@ struct reader {
 
 /* A range that is read. */
 struct read_job {
-    const struct dti_batch_source *source; /* numbers that are computed; else: */
+    struct dti_batch_source source; /* numbers that are computed; else: */
     const struct dti_input *input;
     uint64_t offset; /* of the tensor's first byte */
     const struct dti_plan
@@ -96,9 +96,9 @@ static enum dti_status read_piece(void *context, size_t member, size_t part, uin
     unsigned char *const dst = range->buffer + done * range->item;
     if (range->plan)
         return read_cast(range, reader, dst, at, n, reterr);
-    if (range->source)
-        return range->source->read(range->source->context, dst, n * range->item, at * range->item,
-                                   &reader->window, reader->memory, reterr);
+    if (range->source.read)
+        return range->source.read(range->source.context, dst, n * range->item, at * range->item,
+                                  &reader->window, reader->memory, reterr);
     return dti_input_read_at(range->input, dst, n * range->item, range->offset + at * range->item,
                              reterr);
 }
@@ -116,9 +116,9 @@ static enum dti_status run_pieces(struct read_job *range, struct dti_team *team,
                                   struct dti_error *reterr)
 {
     const size_t members = team ? dti_team_size(team) : 1;
-    const size_t stored = range->plan     ? (size_t)stored_bytes(range, piece)
-                          : range->source ? range->source->scratch_bytes
-                                          : 0;
+    const size_t stored = range->plan          ? (size_t)stored_bytes(range, piece)
+                          : range->source.read ? range->source.scratch_bytes
+                                               : 0;
     range->readers = dti_calloc(members, sizeof *range->readers);
     enum dti_status status = range->readers ? DTI_OK : dti_no_memory(reterr);
     for (size_t i = 0; i < members && status == DTI_OK && stored > 0; i++) {
@@ -140,7 +140,7 @@ static enum dti_status read_range(struct dti_file *file, struct read_job *range,
                                   struct dti_error *reterr)
 {
     const uint64_t bytes = range->count * range->item;
-    const bool direct = !range->plan && !range->source;
+    const bool direct = !range->plan && !range->source.read;
     struct dti_team *const team =
         bytes >= LARGE_BYTES ? dti_context_borrow_team(file->context) : NULL;
     enum dti_status status;
@@ -201,7 +201,7 @@ static enum dti_status find_data(struct dti_file *file, size_t tensor, struct re
     const struct dti_format *const part = dti_real_format(shown->format);
     enum dti_status status = dti_logical_data(file->container, tensor, &range->source,
                                               &range->input, &range->offset, reterr);
-    if (status != DTI_OK || range->source)
+    if (status != DTI_OK || range->source.read)
         return status;
     range->parts = shown->format->kind == DTI_KIND_COMPLEX ? 2 : 1;
     range->stored_bits = (unsigned)range->parts * dti_format_stored_bits(part, &shown->layout);

@@ -149,7 +149,7 @@ enum dti_status dti_writer_tensor(struct dti_writer *writer, const char *name, s
 {
     enum { RANK_MOST = 255 };
     struct dti_new_tensor tensor = {
-        .name = name, .name_length = length, .format = format, .shape = shape};
+        .name = name, .name_length = (uint32_t)length, .format = format, .shape = shape};
     struct dti_call call;
     enum dti_status status = dti_writer_check_open(writer, true, reterr);
     if (status != DTI_OK)
@@ -157,6 +157,9 @@ enum dti_status dti_writer_tensor(struct dti_writer *writer, const char *name, s
     if (!dti_container_stores(writer->kind, format, &tensor.layout))
         return dti_fail(reterr, DTI_WRONG_KIND, "tensor %s: %s files cannot hold %s",
                         DTI_QUOTED(name, length), dti_container_name(writer->kind), format->name);
+    if (length > DTI_NAME_MAX)
+        return dti_fail(reterr, DTI_USAGE, "a tensor's name has %zu bytes; at most %d are written",
+                        length, (int)DTI_NAME_MAX);
     if (rank > RANK_MOST)
         return dti_fail(reterr, DTI_USAGE, "tensor %s has %zu dimensions; at most %d are written",
                         DTI_QUOTED(name, length), rank, RANK_MOST);

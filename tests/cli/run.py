@@ -11,8 +11,8 @@ hold its expected output, byte for byte:
     <case>.exit                     absent: 0
 
 A line "# needs /proc/meminfo" in a case skips it if there is no such file, "# needs mpfr" if the program
-cannot compute functions, "# needs avx2" or "# needs matmul" if it runs on a CPU without these kernels. "# native: REASON" skips it
-with --wrapper.
+cannot compute functions, "# needs avx2" or "# needs matmul" if it runs on a CPU without these kernels, "# needs 64-bit" if its
+addresses are of 32 bits. "# native: REASON" skips it with --wrapper.
 
 If the output depends on the machine, <case>.stdout.glob (or .stderr.glob) replaces the file: `*` matches
 anything within a line, and a line of three dots matches any number of lines.
@@ -171,6 +171,9 @@ def orphans():
 @functools.lru_cache(maxsize=None)
 def has(what, program, wrapper):
     """Whether there is a file of this name or the program has it."""
+    if what == "64-bit":
+        with open(program, "rb") as file:
+            return file.read(5)[4] == 2  # the class of an ELF file
     if what not in NEEDS:
         return os.path.exists(what)
     return subprocess.run([*wrapper.split(), program, *NEEDS[what]], stdout=subprocess.DEVNULL,
@@ -209,6 +212,7 @@ def run_all(run, scripts, jobs):
 
 def main():
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in the background, and cases would inherit that
     parser = argparse.ArgumentParser(description="golden tests of the command line")
     parser.add_argument("program", type=pathlib.Path, help="the dtinfo to test")
     parser.add_argument("filters", nargs="*", help="run the cases whose name contains one of these")

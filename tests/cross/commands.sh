@@ -8,13 +8,15 @@
 # program of build (same_bytes.py). Everything is kept in build-cross-MACHINE.
 #
 #   tests/cross/commands.sh aarch64-linux-gnu qemu-aarch64
+#   tests/cross/commands.sh s390x-linux-gnu qemu-s390x           big-endian
+#   tests/cross/commands.sh i686-linux-gnu qemu-i386             32 bits; without the emulator where this machine can
 #   tests/cross/commands.sh riscv64-linux-gnu qemu-riscv64 cast/ quant/     the cases with one of these in the name
 set -eu
 [ $# -ge 2 ] || { echo "usage: $0 TRIPLE EMULATOR [CASE...]" >&2; exit 2; }
 triple=$1 emulator=$2
 shift 2
 cd "$(dirname "$0")/../.."
-family=${triple%%-*} endian=little
+family=${triple%%-*} endian=little libraries=$triple suite=trixie arguments= link_arguments=
 build=$PWD/build-cross-$family
 root=$build/root
 emulate="$emulator -L $root"
@@ -26,16 +28,28 @@ aarch64-*)
     emulate="$emulator -cpu max,pauth-impdef=on -L $root"
     ;;
 s390x-*) architecture=s390x endian=big ;;
+i686-*)
+    architecture=i386 libraries=i386-linux-gnu
+    suite=bookworm                         # whose loader older emulators can start
+    arguments="'-msse2', '-mfpmath=sse', '-Wno-psabi', " # no excess precision in doubles
+    ;;
 *) architecture=$family ;;
 esac
 if [ ! -f "$root/complete" ]; then
-    # one suite for all, since older ones have no riscv64
-    SUITE=trixie packaging/debian-libraries.sh "$architecture" "$root" libatomic1 libc6 libgcc-s1 libgmp10 libmpfr6
+    # trixie, since older suites have no riscv64
+    SUITE=$suite packaging/debian-libraries.sh "$architecture" "$root" libatomic1 libc6 libgcc-s1 libgmp10 libmpfr6
     [ -e "$root/lib" ] || ln -s usr/lib "$root/lib" # where the path of the loader begins
     for folder in dev proc sys; do # are opened from "/", which is the root as well
         ln -s "/$folder" "$root/$folder"
     done
     touch "$root/complete"
+fi
+
+# A machine that runs such programs itself needs no emulator, but to be told where their loader and libraries are.
+loader=$root/lib/ld-linux.so.2 folders=$root/lib/$libraries:$root/usr/lib/$libraries
+if [ "$architecture" = i386 ] && "$loader" --library-path "$folders" "$root/lib/$libraries/libc.so.6" >/dev/null 2>&1; then
+    emulate=env
+    link_arguments="'-Wl,--dynamic-linker=$loader,-rpath=$folders,--disable-new-dtags', "
 fi
 
 # shellcheck disable=SC2086 # words
@@ -51,11 +65,11 @@ pkgconfig = 'pkg-config'
 exe_wrapper = [$wrapper]
 
 [built-in options]
-c_args = ['-isystem', '$root/usr/include', '-isystem', '$root/usr/include/$triple']
-c_link_args = ['-L$root/usr/lib/$triple']
+c_args = [$arguments'-isystem', '$root/usr/include', '-isystem', '$root/usr/include/$libraries']
+c_link_args = [$link_arguments'-L$root/usr/lib/$libraries']
 
 [properties]
-pkg_config_libdir = '$root/usr/lib/$triple/pkgconfig'
+pkg_config_libdir = '$root/usr/lib/$libraries/pkgconfig'
 sys_root = '$root'
 
 [host_machine]

@@ -238,20 +238,20 @@ static void check_view(struct dti_file_dequant *dequant)
     const struct dti_container *const view = dti_file_dequant_container(dequant);
     for (size_t i = 0; i < view->tensor_count; i++) {
         const struct dti_tensor *const tensor = &view->tensors[i];
-        const struct dti_batch_source *source;
+        struct dti_batch_source source;
         const struct dti_input *input;
         uint64_t offset;
         REQUIRE(dti_file_dequant_data(dequant, i, &source, &input, &offset, NULL) == DTI_OK);
-        REQUIRE((source != NULL) == (dti_file_dequant_form(dequant, i)->is->dtype != NULL));
-        if (!source)
+        REQUIRE((source.read != NULL) == (dti_file_dequant_form(dequant, i)->is->dtype != NULL));
+        if (!source.read)
             continue;
         REQUIRE(tensor->bytes == tensor->elements * 4);
         const uint64_t n = tensor->elements, third = n / 3;
-        const bool whole = read_piece(source, 0, PIECE, n, numbers);
-        if (read_piece(source, third, 77, n, again) && whole && third + 77 <= n &&
+        const bool whole = read_piece(&source, 0, PIECE, n, numbers);
+        if (read_piece(&source, third, 77, n, again) && whole && third + 77 <= n &&
             third + 77 <= PIECE)
             REQUIRE(memcmp(numbers + third, again, 77 * sizeof *again) == 0);
-        read_piece(source, n - (n > PIECE ? PIECE : 1), PIECE, n, again);
+        read_piece(&source, n - (n > PIECE ? PIECE : 1), PIECE, n, again);
     }
 }
 
@@ -330,20 +330,20 @@ static void check_translated(struct dti_file_dequant *dequant, unsigned which)
     const struct dti_container *const view = dti_file_transcode_container(transcode);
     for (size_t i = 0; i < view->tensor_count; i++) {
         const uint64_t size = view->tensors[i].bytes;
-        const struct dti_batch_source *source;
+        struct dti_batch_source source;
         const struct dti_input *input;
         struct dti_window window = {.way = DTI_WINDOW_COPY};
         uint64_t offset;
         REQUIRE(dti_file_transcode_data(transcode, i, &source, &input, &offset, NULL) == DTI_OK);
         const uint64_t first = size / 3, n = size - first < PIECE ? size - first : PIECE;
-        if (!source || n < 2)
+        if (!source.read || n < 2)
             continue;
-        void *const scratch = malloc(source->scratch_bytes + 1);
+        void *const scratch = malloc(source.scratch_bytes + 1);
         REQUIRE(scratch);
         const enum dti_status one =
-            source->read(source->context, bytes, (size_t)n, first, &window, scratch, &error);
-        const enum dti_status two = source->read(source->context, again, (size_t)n - 1, first + 1,
-                                                 &window, scratch, &error);
+            source.read(source.context, bytes, (size_t)n, first, &window, scratch, &error);
+        const enum dti_status two =
+            source.read(source.context, again, (size_t)n - 1, first + 1, &window, scratch, &error);
         REQUIRE((one == DTI_OK || one == DTI_BAD_INPUT) && (two == DTI_OK || two == DTI_BAD_INPUT));
         if (one == DTI_OK && two == DTI_OK)
             REQUIRE(memcmp(bytes + 1, again, (size_t)n - 1) == 0);

@@ -98,7 +98,7 @@ static void check_written(struct dti_pool *pool, const struct dti_shards *shards
     dti_buffer_init(&text);
     for (size_t i = 0; i < count; i++) {
         tensors[i].name = shards->mappings[i].tensor;
-        tensors[i].name_length = shards->mappings[i].tensor_length;
+        tensors[i].name_length = (uint32_t)shards->mappings[i].tensor_length;
         tensors[i].bytes = i;
         names[i] = shards->names[shards->mappings[i].shard];
     }

@@ -33,6 +33,15 @@ def ggml_library():
     return ctypes.CDLL(path) if path else None
 
 
+def ggml_neighbours(library):
+    """What ggml computes before it encodes IQ1 to IQ3: by its ids of types, and by the number of points of a grid. Takes
+    half a minute."""
+    for kind in (16, 17, 19, 22):
+        library.iq2xs_init_impl(ctypes.c_int(kind))
+    for points in (256, 512):
+        library.iq3xs_init_impl(ctypes.c_int(points))
+
+
 def ask(probe, lines):
     """The probe's answer lines for a list of request lines."""
     text = "\n".join(lines) + "\n"

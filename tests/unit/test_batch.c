@@ -287,14 +287,14 @@ static void parts_of_several_files_do_not_mix(void)
     CHECK(dti_output_open(&outputs[1], "out1", true, 0, &error) == DTI_OK);
     CHECK(dti_output_open(&outputs[2], "pipe", true, 0, &error) == DTI_OK);
     const struct dti_batch_part parts[] = {
-        {NULL, &inputs[0], 0, 3, outputs[0], 0, NULL, NULL},
-        {NULL, &inputs[1], 3, 2, outputs[0], 3, NULL, NULL}, /* another input */
-        {NULL, &inputs[1], 5, 2, outputs[1], 5, NULL, NULL}, /* another output */
-        {NULL, &inputs[1], 7, 2, outputs[1], 0, NULL, NULL},
-        {NULL, &inputs[0], 0, 2, outputs[2], 0, NULL, NULL},
-        {NULL, &inputs[0], 2, 2, outputs[1], 2, NULL, NULL},
-        {NULL, &inputs[0], 4, 1, outputs[2], 2, NULL, NULL},
-        {NULL, &inputs[0], 6, 1, outputs[1], 4, NULL, NULL},
+        {NULL, &inputs[0], 0, 3, outputs[0], 0, NULL, {NULL, NULL, 0}},
+        {NULL, &inputs[1], 3, 2, outputs[0], 3, NULL, {NULL, NULL, 0}}, /* another input */
+        {NULL, &inputs[1], 5, 2, outputs[1], 5, NULL, {NULL, NULL, 0}}, /* another output */
+        {NULL, &inputs[1], 7, 2, outputs[1], 0, NULL, {NULL, NULL, 0}},
+        {NULL, &inputs[0], 0, 2, outputs[2], 0, NULL, {NULL, NULL, 0}},
+        {NULL, &inputs[0], 2, 2, outputs[1], 2, NULL, {NULL, NULL, 0}},
+        {NULL, &inputs[0], 4, 1, outputs[2], 2, NULL, {NULL, NULL, 0}},
+        {NULL, &inputs[0], 6, 1, outputs[1], 4, NULL, {NULL, NULL, 0}},
     };
     CHECK(dti_batch_run(parts, 8, teams[1], NULL, &error) == DTI_OK);
     for (size_t i = 0; i < 3; i++)

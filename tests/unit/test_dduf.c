@@ -102,7 +102,7 @@ static void other_archives_are_refused(void)
 /* Describes a new fp32 tensor of this shape. */
 static void name(struct dti_new_tensor *tensor, size_t source, const uint64_t *shape)
 {
-    tensor->name_length = strlen(tensor->name);
+    tensor->name_length = (uint32_t)strlen(tensor->name);
     tensor->format = dti_format_get(DTI_FP32);
     tensor->rank = 1;
     tensor->shape = shape;

@@ -97,7 +97,7 @@ static void check_pieces(const struct flat *flat, enum dti_level level)
 {
     static float numbers[3 * DTI_DEQUANT_CHUNK];
     const struct dti_file_dequant_request request = {.level = level};
-    const struct dti_batch_source *source = NULL;
+    struct dti_batch_source source = {.read = NULL};
     const struct dti_input *input = NULL;
     struct dti_container *container;
     struct dti_file_dequant *dequant;
@@ -112,13 +112,13 @@ static void check_pieces(const struct flat *flat, enum dti_level level)
     }
     CHECK_U64(dti_file_dequant_container(dequant)->tensors[0].elements, flat->n);
     CHECK(dti_file_dequant_data(dequant, 0, &source, &input, &offset, &error) == DTI_OK);
-    void *const scratch = malloc(source->scratch_bytes);
+    void *const scratch = malloc(source.scratch_bytes);
     for (unsigned i = 0; i < PIECES && CHECK(scratch != NULL); i++) {
         const uint64_t first = i == 0 ? 0 : (uint64_t)next() * 7919 % flat->n;
         uint64_t n = 1 + next() % (i % 2 == 0 ? 3 * DTI_DEQUANT_CHUNK : 200);
         n = n < flat->n - first ? n : flat->n - first;
-        CHECK(source->read(source->context, numbers, (size_t)n * 4, first * 4, &window, scratch,
-                           &error) == DTI_OK);
+        CHECK(source.read(source.context, numbers, (size_t)n * 4, first * 4, &window, scratch,
+                          &error) == DTI_OK);
         uint64_t wrong = 0;
         for (uint64_t k = 0; k < n; k++) {
             const float wanted = number_of(flat, first + k);

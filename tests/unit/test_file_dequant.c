@@ -93,22 +93,22 @@ static enum dti_level best_level(void)
 static void read_pieces(const struct viewed *viewed, size_t tensor, uint64_t elements, size_t step,
                         float *numbers)
 {
-    const struct dti_batch_source *source = NULL;
+    struct dti_batch_source source = {.read = NULL};
     const struct dti_input *input = NULL;
     uint64_t offset = 0;
     struct dti_error error;
     if (!CHECK(dti_file_dequant_data(viewed->dequant, tensor, &source, &input, &offset, &error) ==
                DTI_OK) ||
-        !CHECK(source != NULL))
+        !CHECK(source.read != NULL))
         return;
-    void *const scratch = malloc(source->scratch_bytes);
+    void *const scratch = malloc(source.scratch_bytes);
     if (!CHECK(scratch != NULL))
         return;
     struct dti_window window = {.way = DTI_WINDOW_UNDECIDED};
     for (uint64_t done = 0; done < elements;) {
         const uint64_t n = elements - done < step ? elements - done : step;
-        CHECK(source->read(source->context, numbers + done, (size_t)n * 4, done * 4, &window,
-                           scratch, &error) == DTI_OK);
+        CHECK(source.read(source.context, numbers + done, (size_t)n * 4, done * 4, &window, scratch,
+                          &error) == DTI_OK);
         done += n;
     }
     dti_window_free(&window);
@@ -290,5 +290,37 @@ static void hostile_shapes_are_refused_or_harmless(void)
     (void)folder_leave();
 }
 
+static bool has_specials(const struct viewed *viewed, size_t tensor, uint64_t nan, uint64_t inf)
+{
+    uint64_t nans, infs;
+    dti_file_dequant_specials(viewed->dequant, tensor, &nans, &infs);
+    return nans == nan && infs == inf;
+}
+
+/* Each by its tensor: of 24 codes that are NaN, and 16 that are infinite. */
+static void nans_and_infinities_that_are_read_are_counted(void)
+{
+    static const struct made_part parts[] = {
+        {"a", "F8_E4M3", "[3,8]", 24, 0x7f, 0x7f, 0, {0}},
+        {"a_scale", "F32", "[1]", 4, 0x3f, 0x3f, 0, {0}},
+        {"b", "F8_E5M2", "[2,8]", 16, 0x7c, 0x7c, 0, {0}},
+        {"b_scale", "F32", "[1]", 4, 0x3f, 0x3f, 0, {0}},
+    };
+    struct viewed viewed;
+    float numbers[24];
+    folder_enter();
+    make_safetensors("q", parts, 4);
+    if (CHECK(view(&viewed, "q", best_level()) == DTI_OK)) {
+        CHECK(has_specials(&viewed, 0, 0, 0) && has_specials(&viewed, 1, 0, 0));
+        read_pieces(&viewed, 1, 16, 5, numbers);
+        CHECK(has_specials(&viewed, 0, 0, 0) && has_specials(&viewed, 1, 0, 16));
+        read_pieces(&viewed, 0, 24, 24, numbers);
+        CHECK(has_specials(&viewed, 0, 24, 0) && has_specials(&viewed, 1, 0, 16));
+    }
+    finish(&viewed);
+    (void)folder_leave();
+}
+
 UNIT_MAIN(pieces_make_the_whole, pieces_of_gguf_make_the_whole,
-          a_view_shows_numbers_and_hides_parts, hostile_shapes_are_refused_or_harmless)
+          a_view_shows_numbers_and_hides_parts, hostile_shapes_are_refused_or_harmless,
+          nans_and_infinities_that_are_read_are_counted)

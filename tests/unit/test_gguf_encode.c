@@ -19,12 +19,17 @@ static unsigned char numbers[NUMBERS * sizeof(float) + SKEW];
 static unsigned char weights[NUMBERS * sizeof(float) + SKEW];
 static unsigned char bytes[BLOCKS * BYTES_MAX + 1], part[BLOCKS * BYTES_MAX + 1];
 
-/* Runs of eight kinds of blocks: ordinary magnitude; small; large for fp16; mostly subnormal; so
- * large that squares overflow; 0, 1, -0 and -1, some times 0.3; coarse, for ties; zeros with a few
- * exceptions. */
-static float made(uint32_t random, size_t block)
+/* ggml's own code of these stops where squares overflow. */
+static bool needs_weights(const struct dti_gguf_type *type)
 {
-    static const float scales[] = {1, 0x1p-20F, 0x1p20F, 0x1p-130F, 0x1p126F};
+    return !dti_gguf_find_encoder(type->blocks, DTI_LEVEL_SCALAR);
+}
+
+/* Runs of eight kinds of blocks: ordinary magnitude; small; large for fp16; mostly subnormal;
+ * large; 0, 1, -0 and -1, some times 0.3; coarse, for ties; zeros with a few exceptions. */
+static float made(uint32_t random, size_t block, float large)
+{
+    const float scales[] = {1, 0x1p-20F, 0x1p20F, 0x1p-130F, large};
     const int32_t top = (int32_t)(random >> 8) - (1 << 23);
     const size_t kind = block / RUN % KINDS;
     if (kind == 5)
@@ -38,10 +43,11 @@ static float made(uint32_t random, size_t block)
 
 static void make_numbers(const struct dti_gguf_type *type)
 {
+    const float large = needs_weights(type) ? 0x1p8F : 0x1p126F; /* so that squares overflow */
     uint32_t state = type->id;
     for (size_t i = 0; i < BLOCKS * (size_t)type->elements; i++) {
         state = state * UINT32_C(1664525) + UINT32_C(1013904223);
-        const float number = made(state, i / type->elements);
+        const float number = made(state, i / type->elements, large);
         memcpy(numbers + SKEW + i * sizeof number, &number, sizeof number);
     }
 }
@@ -72,10 +78,12 @@ static const struct hashed cases[] = {
     {DTI_GGUF_Q1_0, 0xaa9eb64f},  {DTI_GGUF_Q2_0, 0xd0cdb147},
 };
 static const struct hashed weighted_cases[] = {
-    {DTI_GGUF_Q4_0, 0xc1073df9},   {DTI_GGUF_Q4_1, 0x99693837},   {DTI_GGUF_Q5_0, 0x42e6d930},
-    {DTI_GGUF_Q5_1, 0xb783cbbd},   {DTI_GGUF_Q2_K, 0x62e9cd5a},   {DTI_GGUF_Q3_K, 0x15732d07},
-    {DTI_GGUF_Q4_K, 0x5b3b2f0d},   {DTI_GGUF_Q5_K, 0x9b0bc579},   {DTI_GGUF_Q6_K, 0x34ad5ee8},
-    {DTI_GGUF_IQ4_NL, 0x69f68183}, {DTI_GGUF_IQ4_XS, 0xbc4df146},
+    {DTI_GGUF_Q4_0, 0xc1073df9},   {DTI_GGUF_Q4_1, 0x99693837},    {DTI_GGUF_Q5_0, 0x42e6d930},
+    {DTI_GGUF_Q5_1, 0xb783cbbd},   {DTI_GGUF_Q2_K, 0x62e9cd5a},    {DTI_GGUF_Q3_K, 0x15732d07},
+    {DTI_GGUF_Q4_K, 0x5b3b2f0d},   {DTI_GGUF_Q5_K, 0x9b0bc579},    {DTI_GGUF_Q6_K, 0x34ad5ee8},
+    {DTI_GGUF_IQ4_NL, 0x69f68183}, {DTI_GGUF_IQ4_XS, 0xbc4df146},  {DTI_GGUF_IQ1_S, 0x4052d3cc},
+    {DTI_GGUF_IQ1_M, 0x15ac353f},  {DTI_GGUF_IQ2_XXS, 0xce50466f}, {DTI_GGUF_IQ2_XS, 0x378cf85f},
+    {DTI_GGUF_IQ2_S, 0x64989eb0},  {DTI_GGUF_IQ3_XXS, 0x2b579b6f}, {DTI_GGUF_IQ3_S, 0xaf3b4bfd},
 };
 enum {
     CASES = sizeof cases / sizeof cases[0],
@@ -133,6 +141,7 @@ static void weigh(const struct dti_gguf_type *type, enum dti_level level, unsign
                   size_t from, size_t count, float mean)
 {
     const size_t at = SKEW + from * type->elements * sizeof(float);
+    CHECK(dti_gguf_prepare(type->blocks));
     dti_gguf_find_weigher(type->blocks, level)
         ->run(to, (const float *)(const void *)(numbers + at), count,
               (const float *)(const void *)(weights + at), mean);

@@ -12,7 +12,7 @@ static struct dti_new_tensor tensor(const char *name, enum dti_dtype dtype, unsi
                                     const uint64_t *shape)
 {
     struct dti_new_tensor made = {.name = name,
-                                  .name_length = strlen(name),
+                                  .name_length = (uint32_t)strlen(name),
                                   .format = dti_format_get(dtype),
                                   .rank = rank,
                                   .shape = shape};

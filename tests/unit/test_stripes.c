@@ -155,7 +155,7 @@ static void make_experts(const char *path, const struct experts *experts)
 struct opened {
     struct dti_container *container;
     struct dti_file_dequant *dequant;
-    const struct dti_batch_source *source;
+    struct dti_batch_source source;
 };
 
 static bool open_matrix(struct opened *ret, const char *path, enum dti_level level, size_t room)
@@ -185,7 +185,7 @@ static void close_matrix(struct opened *opened)
 /* One thread's share: every of-th piece of `step` numbers. */
 struct share {
     pthread_t thread;
-    const struct dti_batch_source *source;
+    struct dti_batch_source source;
     float *numbers;
     size_t elements, step, from, of;
     enum dti_status status;
@@ -196,13 +196,13 @@ static void *read_share(void *context)
 {
     struct share *const share = context;
     struct dti_window window = {.way = DTI_WINDOW_UNDECIDED};
-    void *const scratch = malloc(share->source->scratch_bytes);
+    void *const scratch = malloc(share->source.scratch_bytes);
     share->status = scratch ? DTI_OK : DTI_NO_MEMORY;
     for (size_t at = share->from * share->step; at < share->elements && share->status == DTI_OK;
          at += share->of * share->step) {
         const size_t left = share->elements - at, n = left < share->step ? left : share->step;
-        share->status = share->source->read(share->source->context, share->numbers + at, 4 * n,
-                                            4 * (uint64_t)at, &window, scratch, &share->error);
+        share->status = share->source.read(share->source.context, share->numbers + at, 4 * n,
+                                           4 * (uint64_t)at, &window, scratch, &share->error);
     }
     dti_window_free(&window);
     free(scratch);
@@ -382,9 +382,9 @@ static void methods_are_of_tensors_alike(void)
     const struct dti_dequant_tensor one = {.is = &first};
     struct dti_dequant_tensor other = {.is = &second};
     CHECK(dti_dequant_is_alike(&one, &other));
-    other.biases.container = &container;
+    second.from.biases = &container;
     CHECK(!dti_dequant_is_alike(&one, &other));
-    other.biases.container = NULL;
+    second.from.biases = NULL;
     other.is->arrangement = DTI_CODES_LANES; /* a layout that is unpacked first */
     CHECK(!dti_dequant_is_alike(&one, &other));
     second = first;

@@ -87,7 +87,7 @@ static size_t read_tensor(struct opened *opened, size_t at, size_t pieces, unsig
 {
     const struct dti_tensor *const tensor =
         &dti_file_transcode_container(opened->transcode)->tensors[at];
-    const struct dti_batch_source *source;
+    struct dti_batch_source source;
     const struct dti_input *input;
     struct dti_window window = {0};
     struct dti_error error;
@@ -96,14 +96,14 @@ static size_t read_tensor(struct opened *opened, size_t at, size_t pieces, unsig
     if (!CHECK(size <= MOST) || !CHECK(dti_file_transcode_data(opened->transcode, at, &source,
                                                                &input, &offset, &error) == DTI_OK))
         return 0;
-    if (!source) {
+    if (!source.read) {
         CHECK(dti_input_read_at(input, bytes, size, offset, &error) == DTI_OK);
         return size;
     }
-    unsigned char *const scratch = malloc(source->scratch_bytes + 1);
+    unsigned char *const scratch = malloc(source.scratch_bytes + 1);
     for (size_t done = 0; done < size; done += pieces) {
         const size_t n = size - done < pieces ? size - done : pieces;
-        CHECK(source->read(source->context, bytes + done, n, done, &window, scratch, &error) ==
+        CHECK(source.read(source.context, bytes + done, n, done, &window, scratch, &error) ==
               DTI_OK);
     }
     free(scratch);
@@ -386,17 +386,17 @@ static size_t check_cut_file(const struct dti_file_transcode_request *request)
         CHECK(truncate("x.safetensors", (off_t)(8 + head_bytes)) == 0);
         for (size_t i = 0; i < view->tensor_count; i++) {
             const size_t size = (size_t)view->tensors[i].bytes;
-            const struct dti_batch_source *source;
+            struct dti_batch_source source;
             const struct dti_input *input;
             struct dti_window window = {0};
             struct dti_error error;
             uint64_t offset;
             CHECK(dti_file_transcode_data(opened.transcode, i, &source, &input, &offset, &error) ==
                   DTI_OK);
-            unsigned char *const scratch = malloc(source ? source->scratch_bytes + 1 : 1);
-            if (source && size > 4 &&
+            unsigned char *const scratch = malloc(source.read ? source.scratch_bytes + 1 : 1);
+            if (source.read && size > 4 &&
                 !dti_text_ends(view->tensors[i].name, view->tensors[i].name_length, "_quant")) {
-                CHECK(source->read(source->context, bytes, size, 0, &window, scratch, &error) !=
+                CHECK(source.read(source.context, bytes, size, 0, &window, scratch, &error) !=
                       DTI_OK);
                 made++;
             }

@@ -42,7 +42,7 @@ static bool open_file(struct opened *ret, enum dti_level level, size_t room)
 
 static struct dti_dequant_found *found_in(const struct opened *opened)
 {
-    return opened->dequant->entries[0].found;
+    return dti_dequant_found_in(opened->dequant, 0);
 }
 
 static void close_file(struct opened *opened)
@@ -53,7 +53,7 @@ static void close_file(struct opened *opened)
 
 /* One thread's pieces of a part: every of-th piece, with cycling sizes. */
 struct share {
-    const struct dti_batch_source *source;
+    struct dti_batch_source source;
     unsigned char *bytes;
     size_t size, step, first, of;
     enum dti_status status;
@@ -63,14 +63,14 @@ static void *take(void *argument)
 {
     struct share *const share = argument;
     struct dti_window window = {0};
-    unsigned char *const scratch = malloc(share->source->scratch_bytes + 1);
+    unsigned char *const scratch = malloc(share->source.scratch_bytes + 1);
     struct dti_error error;
     share->status = scratch ? DTI_OK : DTI_NO_MEMORY;
     for (size_t at = share->first * share->step; at < share->size && share->status == DTI_OK;
          at += share->of * share->step) {
         const size_t left = share->size - at, n = left < share->step ? left : share->step;
-        share->status = share->source->read(share->source->context, share->bytes + at, n, at,
-                                            &window, scratch, &error);
+        share->status = share->source.read(share->source.context, share->bytes + at, n, at, &window,
+                                           scratch, &error);
     }
     dti_window_free(&window);
     free(scratch);
@@ -84,7 +84,7 @@ static bool read_part(const struct dti_transcode_part *part, unsigned char *byte
     pthread_t ids[THREADS];
     bool fine = true;
     for (size_t i = 0; i < threads; i++) {
-        shares[i] = (struct share){&part->source, bytes, size, step, i, threads, DTI_OK};
+        shares[i] = (struct share){part->source, bytes, size, step, i, threads, DTI_OK};
         if (pthread_create(&ids[i], NULL, take, &shares[i]) != 0)
             abort();
     }
@@ -157,7 +157,8 @@ static void check_matrix(const struct matrix *matrix, enum dti_level level)
                                                      found_in(&opened), &plan, &error) == DTI_OK);
                 fine = fine && CHECK(plan.blocks == matrix->rows * groups_of(matrix)) &&
                        CHECK(plan.lossless == plan.blocks) &&
-                       CHECK(found_in(&opened)->symmetric == matrix->symmetric || source == MLX) &&
+                       CHECK(found_in(&opened)->form.symmetric == matrix->symmetric ||
+                             source == MLX) &&
                        compare(&opened, &plan, to, count, steps[i], threads);
                 if (!fine)
                     fprintf(stderr,

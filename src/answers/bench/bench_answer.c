@@ -193,7 +193,7 @@ struct candidate {
     const struct dti_bench_result *of;
     size_t at;
     const struct dti_bench_item *item;
-    size_t passes, discarded;
+    uint64_t passes, discarded;
     struct dti_bench_figure time;
     bool own; /* it ran on the CPU */
     bool per_element, moves, operates, operates_timed, limit_item,

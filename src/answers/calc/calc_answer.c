@@ -352,11 +352,11 @@ static enum dti_status check_tensor(const struct dti_tensor *tensor, const char 
 
 /* Row-major index of the next element of a tensor stored column-major; advances place[], its
  * indices. */
-static uint64_t next_place(const struct dti_tensor *tensor, uint64_t place[DTI_CALC_RANK_MAX])
+static size_t next_place(const struct dti_tensor *tensor, uint64_t place[DTI_CALC_RANK_MAX])
 {
-    uint64_t index = 0;
+    size_t index = 0; /* all elements are in memory */
     for (unsigned i = 0; i < tensor->rank; i++)
-        index = index * tensor->shape[i] + place[i];
+        index = index * (size_t)tensor->shape[i] + (size_t)place[i];
     for (unsigned i = 0; i < tensor->rank && ++place[i] == tensor->shape[i]; i++)
         place[i] = 0;
     return index;
@@ -364,7 +364,7 @@ static uint64_t next_place(const struct dti_tensor *tensor, uint64_t place[DTI_C
 
 /* Where the elements of a tensor come from. */
 struct calc_source {
-    const struct dti_batch_source *source; /* NULL: a range of a file */
+    struct dti_batch_source source; /* none: a range of a file */
     const struct dti_input *input;
     uint64_t offset;
     void *scratch;
@@ -373,13 +373,13 @@ struct calc_source {
 static enum dti_status open_source(struct dti_container *container, const struct dti_tensor *tensor,
                                    struct calc_source *ret, struct dti_error *reterr)
 {
-    *ret = (struct calc_source){.source = NULL};
+    *ret = (struct calc_source){.scratch = NULL};
     const enum dti_status status =
         dti_logical_data(container, (size_t)(tensor - container->tensors), &ret->source,
                          &ret->input, &ret->offset, reterr);
-    if (status != DTI_OK || !ret->source)
+    if (status != DTI_OK || !ret->source.read)
         return status;
-    ret->scratch = dti_malloc_aligned(LINE, (ret->source->scratch_bytes / LINE + 1) * LINE);
+    ret->scratch = dti_malloc_aligned(LINE, (ret->source.scratch_bytes / LINE + 1) * LINE);
     return ret->scratch ? DTI_OK : dti_no_memory(reterr);
 }
 
@@ -387,10 +387,10 @@ static enum dti_status read_piece(const struct calc_source *source, unsigned cha
                                   size_t bytes, uint64_t offset, struct dti_error *reterr)
 {
     struct dti_window window = {.way = DTI_WINDOW_COPY};
-    if (!source->source)
+    if (!source->source.read)
         return dti_input_read_at(source->input, piece, bytes, source->offset + offset, reterr);
-    const enum dti_status status = source->source->read(source->source->context, piece, bytes,
-                                                        offset, &window, source->scratch, reterr);
+    const enum dti_status status = source->source.read(source->source.context, piece, bytes, offset,
+                                                       &window, source->scratch, reterr);
     dti_window_free(&window);
     return status;
 }
@@ -415,7 +415,7 @@ static enum dti_status read_codes(const struct calc_source *source, const struct
         if (status != DTI_OK)
             return status;
         for (uint64_t i = 0; i < count && !same; i++)
-            dti_calc_put(array, tensor->fortran ? next_place(tensor, place) : done + i,
+            dti_calc_put(array, tensor->fortran ? next_place(tensor, place) : (size_t)(done + i),
                          dti_storage_get(tensor->format, &tensor->layout, piece, i));
         done += count;
     }

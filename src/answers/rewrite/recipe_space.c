@@ -68,7 +68,8 @@ size_t dti_recipe_pairs_most(const struct dti_recipe_files *files)
 struct recipe_choice {
     struct dti_container container;
     struct dti_tensor *tensors;
-    size_t *places, *part_counts;
+    uint32_t *places;
+    size_t *part_counts;
 };
 
 static void free_choice(struct recipe_choice *choice)
@@ -94,7 +95,7 @@ static bool choose(struct recipe_choice *ret, const struct dti_recipe_files *fil
     ret->container.metadata_count = ret->container.note_count = 0;
     for (size_t i = 0; i < count; i++) {
         const struct dti_tensor *const to = &files->b->tensors[pairs[i].b];
-        ret->places[i] = stored ? place_of(a, pairs[i].a) : pairs[i].a;
+        ret->places[i] = (uint32_t)(stored ? place_of(a, pairs[i].a) : pairs[i].a);
         ret->part_counts[i] = dti_tensor_form(to) ? dti_form_part_count(dti_tensor_form(to)) : 1;
         struct dti_tensor *const tensor = &ret->tensors[i];
         *tensor = whole->tensors[ret->places[i]];

@@ -25,7 +25,7 @@ struct dti_rewrite_origin dti_rewrite_origin(const struct dti_rewrite *rewrite, 
             return (struct dti_rewrite_origin){form->is->dtype, form->is->stored_bytes};
     }
     const struct dti_model_view *const view = rewrite->request.model_view;
-    const size_t *const places = rewrite->request.model_places;
+    const uint32_t *const places = rewrite->request.model_places;
     const size_t tensor = rewrite->tensors[at].source;
     const struct dti_tensor *const stored =
         view ? dti_model_view_stored(view, places ? places[tensor] : tensor) : source;
@@ -192,6 +192,8 @@ struct new_file {
 struct written {
     const struct dti_rewrite_answer *answer;
     const struct dti_rewrite_tensor *tensor;
+    const struct dti_rewrite_part *part; /* the first one */
+    uint64_t bytes;                      /* of all parts */
     const struct dti_tensor *source;
     struct dti_rewrite_origin from;
     const char *to;
@@ -309,11 +311,13 @@ static void fill_written(struct written *ret, const struct tensor_at *of)
     memset(ret, 0, sizeof *ret);
     ret->answer = of->answer;
     ret->tensor = tensor;
+    ret->part = &rewrite->parts[tensor->part];
+    ret->bytes = dti_rewrite_bytes(rewrite, of->at);
     ret->source = dti_rewrite_source(rewrite, of->at);
     ret->from = dti_rewrite_origin(rewrite, of->at);
     ret->to = dti_rewrite_dtype(rewrite, of->at);
     ret->ran = tensor->fate == DTI_FATE_CHANGED && of->answer->losses;
-    ret->loss = ret->ran ? &tensor->outcome->loss : NULL;
+    ret->loss = ret->ran ? &dti_rewrite_outcome(rewrite, of->at)->loss : NULL;
 }
 
 static void fill_cast(struct written *ret, const struct tensor_at *of)
@@ -370,7 +374,8 @@ static void fill_quantized(struct quant_tensor *ret, const struct tensor_at *of)
 {
     const struct dti_rewrite *const rewrite = of->answer->rewrite;
     const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[of->at];
-    const struct dti_quantized_tensor *const outcome = &tensor->outcome->quantized;
+    const struct dti_quantized_tensor *const outcome =
+        &dti_rewrite_outcome(rewrite, of->at)->quantized;
     fill_written(&ret->as, of);
     ret->as.fate = tensor->fate == DTI_FATE_SAME  ? DTI_FATE_UNNAMED
                    : tensor->fate > DTI_FATE_SAME ? tensor->fate - 1
@@ -469,17 +474,16 @@ static void put_part(struct dti_json *json, const struct tensor_at *of, size_t p
     dti_buffer_puts(&name, suffix);
     if (name.failed)
         dti_json_out_of_memory(json);
-    dti_put_quant_part(
-        json, NULL,
-        &(struct quant_part){
-            .part = part_words(part),
-            .name = name.data,
-            .name_length = name.length,
-            .written = dti_rewrite_part(&rewrite->tensors[of->at], (enum dti_quant_part)part),
-            .dtype = dti_format_get(shape->dtype)->name,
-            .rank = shape->rank,
-            .shape = shape->shape,
-        });
+    dti_put_quant_part(json, NULL,
+                       &(struct quant_part){
+                           .part = part_words(part),
+                           .name = name.data,
+                           .name_length = name.length,
+                           .written = dti_rewrite_part(rewrite, of->at, (enum dti_quant_part)part),
+                           .dtype = dti_format_get(shape->dtype)->name,
+                           .rank = shape->rank,
+                           .shape = shape->shape,
+                       });
     dti_buffer_free(&name);
 }
 
@@ -501,7 +505,7 @@ static void put_gguf_scale(struct dti_json *json, const struct dti_rewrite *rewr
     dti_put_quant_part(json, NULL,
                        &(struct quant_part){part_words(DTI_PART_TENSOR_SCALE), name.data,
                                             name.length,
-                                            dti_rewrite_part(tensor, DTI_PART_TENSOR_SCALE),
+                                            dti_rewrite_part(rewrite, at, DTI_PART_TENSOR_SCALE),
                                             dti_format_get(DTI_FP32)->name, 1, shape});
     dti_buffer_free(&name);
 }
@@ -518,7 +522,7 @@ static void put_parts(struct dti_json *json, const struct tensor_at *of)
     if (tensor->way->format) {
         dti_put_quant_part(json, NULL,
                            &(struct quant_part){part_words(DTI_PART_COUNT), source->name,
-                                                source->name_length, tensor->part,
+                                                source->name_length, &rewrite->parts[tensor->part],
                                                 tensor->way->format->name, source->rank,
                                                 source->shape});
         put_gguf_scale(json, rewrite, of->at);

@@ -40,12 +40,12 @@ static const struct dti_bench_workload *workload_of(const struct dti_bench_kind 
     return request->gpu || request->runner ? kind->device : kind->cpu;
 }
 
-/* Measures what casts need to know about this memory, with a generous time limit, before
- * anything is timed. */
+/* Measures with a generous time limit, before anything is timed, how much stays in the caches. What
+ * is timed still chooses its stores by a short measurement, as it does outside of a benchmark. */
 static void know_memory(const struct dti_bench_request *request)
 {
     if (!request->gpu && !request->runner)
-        dti_streaming_measure(MEMORY_NANOSECONDS);
+        dti_usable_cache_measure(MEMORY_NANOSECONDS);
 }
 
 enum dti_status dti_bench_check(const struct dti_bench_kind *kind,

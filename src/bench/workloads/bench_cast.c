@@ -532,7 +532,7 @@ static enum dti_status prepare_on_device(struct dti_frame *frame, struct dti_err
     table->elements = device->sizes.elements;
     table->sets = device->sets;
     table->memory =
-        dti_resident_bytes(device->plan, table->elements, device->sets, loss) + 2 * both;
+        dti_resident_bytes(device->plan, device->sizes.elements, device->sets, loss) + 2 * both;
     table->in_cache = l2 != DTI_UNKNOWN && both <= l2;
     return DTI_OK;
 }

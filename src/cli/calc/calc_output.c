@@ -76,7 +76,7 @@ static enum dti_status write_file(struct calc_job *job, const struct dti_calc_ar
     static const char name[] = "data";
     const enum dti_container_kind kind = dti_container_named(job->args->output);
     struct dti_new_tensor tensor = {.name = name,
-                                    .name_length = strlen(name),
+                                    .name_length = sizeof name - 1,
                                     .format = &array->format,
                                     .rank = array->rank,
                                     .shape = array->shape};

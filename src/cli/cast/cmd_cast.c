@@ -74,9 +74,9 @@ static bool is_worse(const struct dti_loss_summary *a, const struct dti_loss_sum
     return zero_a > zero_b;
 }
 
-static bool lost_numbers(const struct dti_rewrite_tensor *tensor)
+static bool lost_numbers(const struct dti_rewrite *rewrite, size_t tensor)
 {
-    const struct dti_loss_summary *const loss = &tensor->outcome->loss;
+    const struct dti_loss_summary *const loss = &dti_rewrite_outcome(rewrite, tensor)->loss;
     return loss->overflowed > 0 || loss->to_zero > 0 || loss->no_code > 0;
 }
 

@@ -170,9 +170,9 @@ static enum dti_status put_table(const struct dti_rewrite_job *job, const size_t
     return dti_rewrite_table(job, columns, sizeof columns / sizeof *columns, list, count, reterr);
 }
 
-static bool is_changed(const struct dti_rewrite_tensor *tensor)
+static bool is_changed(const struct dti_rewrite *rewrite, size_t tensor)
 {
-    return tensor->fate == DTI_FATE_CHANGED;
+    return rewrite->tensors[tensor].fate == DTI_FATE_CHANGED;
 }
 
 /* Whether a lost more than b: the lower SQNR comes first. */

@@ -295,7 +295,7 @@ static void put_head(const struct quant_args *args, const struct dti_command_con
 static void put_total(const struct dti_command_context *cx, const struct dti_quant_result *result)
 {
     const struct dti_quant_inputs *const numbers = result->numbers;
-    const char *const worst = dti_quant_text(numbers, result->loss.max_index);
+    const char *const worst = dti_quant_text(numbers, (size_t)result->loss.max_index);
     struct dti_line line = dti_command_context_line(cx);
     char codes[DTI_TEXT_SIZE], scales[DTI_TEXT_SIZE], place[HUMAN_OPERAND_SIZE];
     dti_line_print(&line, DTI_STYLE_PLAIN, "  %zu value%s   codes %s, scales %s   ", numbers->count,

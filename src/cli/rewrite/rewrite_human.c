@@ -200,7 +200,7 @@ static enum dti_status put_kinds(const struct dti_rewrite_job *job, const struct
                                        .same_bytes = !changed || job->to_text,
                                        .count = 1,
                                        .input = from.bytes,
-                                       .output = dti_rewrite_bytes(tensor)};
+                                       .output = dti_rewrite_bytes(job->rewrite, i)};
         (void)snprintf(kind.words, sizeof kind.words, "%s", job->front->page->kept[tensor->fate]);
         if (!page->kind || page->kind(job, i, &kind))
             kinds_add(&kinds, &kind);
@@ -254,29 +254,27 @@ static void put_bytes(const struct dti_rewrite_job *job, size_t at, struct dti_t
     const bool quantizes = job->request.recipe == DTI_RECIPE_QUANTIZE || tensor->way->type;
     char from[DTI_TEXT_SIZE], to[DTI_TEXT_SIZE];
     dti_human_bytes(from, dti_rewrite_origin(job->rewrite, at).bytes);
-    dti_human_bytes(to, dti_rewrite_bytes(tensor));
+    dti_human_bytes(to, dti_rewrite_bytes(job->rewrite, at));
     dti_table_print(table, DTI_STYLE_PLAIN,
                     dti_is_quantized(tensor) || tensor->way->type ? "%s -> %s" : "%s",
                     quantizes ? from : to, to);
 }
 
 /* Bits per element: "4.5"; nothing for an empty tensor. */
-static void put_bits(const struct dti_rewrite_tensor *tensor, const struct dti_tensor *source,
-                     struct dti_table *table)
+static void put_bits(const struct dti_rewrite *rewrite, size_t at, struct dti_table *table)
 {
     char text[DTI_TEXT_SIZE];
-    const double elements = (double)source->elements;
+    const double elements = (double)dti_rewrite_source(rewrite, at)->elements;
+    const double bits = (double)dti_rewrite_bytes(rewrite, at) * 8;
     dti_table_cell(table, DTI_STYLE_PLAIN,
-                   elements > 0
-                       ? dti_figure_words(text, (double)dti_rewrite_bytes(tensor) * 8 / elements, 4)
-                       : "");
+                   elements > 0 ? dti_figure_words(text, bits / elements, 4) : "");
 }
 
-static void put_figure(const struct dti_rewrite_tensor *tensor,
+static void put_figure(const struct dti_rewrite_outcome *outcome,
                        const struct dti_rewrite_column *column, struct dti_table *table)
 {
-    const void *const figure = (const char *)tensor->outcome + column->offset;
-    const struct dti_loss_summary *const loss = &tensor->outcome->loss;
+    const void *const figure = (const char *)outcome + column->offset;
+    const struct dti_loss_summary *const loss = &outcome->loss;
     char text[DTI_TEXT_SIZE];
     uint32_t code;
     switch (column->type) {
@@ -319,9 +317,9 @@ static bool put_row(const struct dti_rewrite_job *job, size_t at, struct dti_tab
         if (columns[i].type == DTI_COLUMN_BYTES)
             put_bytes(job, at, table);
         else if (columns[i].type == DTI_COLUMN_BITS)
-            put_bits(tensor, source, table);
+            put_bits(job->rewrite, at, table);
         else if (changed)
-            put_figure(tensor, &columns[i], table);
+            put_figure(dti_rewrite_outcome(job->rewrite, at), &columns[i], table);
         else
             dti_table_cell(table, DTI_STYLE_PLAIN, "");
     }
@@ -370,7 +368,7 @@ enum dti_status dti_rewrite_table(const struct dti_rewrite_job *job,
 enum { WORST = 5 };
 
 enum dti_status dti_rewrite_worst(const struct dti_rewrite_job *job,
-                                  bool (*lost)(const struct dti_rewrite_tensor *tensor),
+                                  bool (*lost)(const struct dti_rewrite *rewrite, size_t tensor),
                                   bool (*is_worse)(const struct dti_loss_summary *a,
                                                    const struct dti_loss_summary *b),
                                   dti_rewrite_put_table *put_table, const char *before,
@@ -380,11 +378,11 @@ enum dti_status dti_rewrite_worst(const struct dti_rewrite_job *job,
     size_t list[WORST + 1], count = 0, all = 0;
     for (size_t i = 0; i < rewrite->tensor_count; i++) {
         size_t at = count;
-        if (!lost(&rewrite->tensors[i]))
+        if (!lost(rewrite, i))
             continue;
         all++;
-        for (; at > 0 && is_worse(&rewrite->tensors[i].outcome->loss,
-                                  &rewrite->tensors[list[at - 1]].outcome->loss);
+        for (; at > 0 && is_worse(&dti_rewrite_outcome(rewrite, i)->loss,
+                                  &dti_rewrite_outcome(rewrite, list[at - 1])->loss);
              at--)
             list[at] = list[at - 1];
         list[at] = i;

@@ -81,7 +81,7 @@ typedef enum dti_status dti_rewrite_put_table(const struct dti_rewrite_job *job,
  * it reports that: "  the worst of 7 quantized tensors; -v shows all", with the words around the
  * number. */
 enum dti_status dti_rewrite_worst(const struct dti_rewrite_job *job,
-                                  bool (*lost)(const struct dti_rewrite_tensor *tensor),
+                                  bool (*lost)(const struct dti_rewrite *rewrite, size_t tensor),
                                   bool (*is_worse)(const struct dti_loss_summary *a,
                                                    const struct dti_loss_summary *b),
                                   dti_rewrite_put_table *put_table, const char *before,

@@ -44,7 +44,7 @@ static bool name_tensors(struct dti_opening *opening, const struct dti_dduf_part
         memcpy(name, member, part->folder);
         memcpy(name + part->folder, tensor->name, tensor->name_length + 1);
         tensor->name = name;
-        tensor->name_length += part->folder;
+        tensor->name_length += (uint32_t)part->folder;
     }
     return true;
 }

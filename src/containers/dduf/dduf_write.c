@@ -108,7 +108,7 @@ static enum dti_status add_part(struct dduf_writing *work, size_t at, struct dti
     dti_new_head_init(&head);
     for (size_t i = 0; i < count; i++) {
         tensors[i].name += part->folder;
-        tensors[i].name_length -= part->folder;
+        tensors[i].name_length -= (uint32_t)part->folder;
     }
     enum dti_status status =
         dti_safetensors_layout(tensors, count, work->dduf->metadata + part->first_metadata,
@@ -118,7 +118,7 @@ static enum dti_status add_part(struct dduf_writing *work, size_t at, struct dti
                              size - head.text.length, &data, reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         tensors[i].name -= part->folder;
-        tensors[i].name_length += part->folder;
+        tensors[i].name_length += (uint32_t)part->folder;
         tensors[i].offset += data - head.text.length;
     }
     dti_new_head_free(&head);

@@ -84,6 +84,12 @@ void dti_gguf_edits_string(struct dti_gguf_edits *edits, const char *key, const 
     dti_gguf_edits_end(edits);
 }
 
+void dti_gguf_edits_remove(struct dti_gguf_edits *edits, const char *key)
+{
+    dti_gguf_edits_begin(edits, key, strlen(key));
+    dti_gguf_edits_end(edits);
+}
+
 void dti_gguf_edits_append(struct dti_gguf_edits *edits, const struct dti_gguf_edits *more)
 {
     edits->failed = edits->failed || more->failed;
@@ -96,11 +102,16 @@ void dti_gguf_edits_append(struct dti_gguf_edits *edits, const struct dti_gguf_e
     }
 }
 
-static void put_edit(struct dti_buffer *text, const struct dti_gguf_edits *edits, size_t at)
+/* Appends a key and its value, and counts it; nothing if the key is removed. */
+static void put_edit(struct dti_buffer *text, const struct dti_gguf_edits *edits, size_t at,
+                     uint64_t *count)
 {
     const struct dti_gguf_edit *const edit = &edits->list[at];
+    if (edit->length == 0)
+        return;
     put(text, 8, edit->key_length);
     dti_buffer_append(text, edits->text.data + edit->at, edit->key_length + edit->length);
+    ++*count;
 }
 
 /* Indexes the edits by key. The index finds the first of equal names, so the last edit is added
@@ -144,12 +155,12 @@ static enum dti_status put_base(struct dti_buffer *text, const struct dti_gguf_e
         size_t at;
         if (dti_gguf_split_key(entry->key, entry->key_length) != DTI_GGUF_SPLIT_KEYS)
             continue;
-        ++*ret_count;
         if (find(edits, order, entry->key, entry->key_length, &at)) {
-            put_edit(text, edits, at);
+            put_edit(text, edits, at, ret_count);
             used[at] = true;
             continue;
         }
+        ++*ret_count;
         if (!dti_buffer_reserve(text, (size_t)entry->bytes))
             return dti_no_memory(reterr);
         const enum dti_status status = dti_input_read_at(
@@ -179,9 +190,8 @@ static enum dti_status put_all(struct dti_buffer *text, const struct dti_gguf_ed
         size_t at;
         if (!find(edits, &order, key, edits->list[i].key_length, &at) || used[at])
             continue;
-        put_edit(text, edits, at); /* in the place of the first of equal keys */
+        put_edit(text, edits, at, &count); /* in the place of the first of equal keys */
         used[at] = true;
-        count++;
     }
     if (status == DTI_OK && !text->failed)
         dti_little_put((unsigned char *)text->data + COUNT_AT, 8, count);

@@ -54,6 +54,8 @@ void dti_gguf_edits_free(struct dti_gguf_edits *edits);
  * are there twice, the last counts. */
 void dti_gguf_edits_begin(struct dti_gguf_edits *edits, const char *key, size_t length);
 void dti_gguf_edits_end(struct dti_gguf_edits *edits);
+/* A key that the new file does not have. */
+void dti_gguf_edits_remove(struct dti_gguf_edits *edits, const char *key);
 /* Adds all edits of another list. */
 void dti_gguf_edits_append(struct dti_gguf_edits *edits, const struct dti_gguf_edits *more);
 /* Whole values. */

@@ -236,8 +236,10 @@ static bool read_tensors(struct gguf_reading *work)
         struct dti_tensor *const tensor = dti_opening_tensors(work->opening, 1);
         if (!tensor)
             return false;
-        *tensor = (struct dti_tensor){.file = work->file};
-        if (!dti_gguf_string(stream, &tensor->name, &tensor->name_length))
+        size_t length;
+        *tensor = (struct dti_tensor){.file = (uint16_t)work->file};
+        if (!dti_gguf_string(stream, &tensor->name, &length) ||
+            !dti_opening_name_length(work->opening, length, tensor))
             return false;
         work->long_names += tensor->name_length > DTI_GGUF_NAME_MAX;
         const uint64_t fork = work->fork;

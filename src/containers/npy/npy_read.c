@@ -41,7 +41,7 @@ static bool set_name(const struct dti_npy_reading *reading, const struct dti_npy
            field->name_length);
     name[length] = '\0';
     ret->name = name;
-    ret->name_length = length;
+    ret->name_length = (uint32_t)length;
     return true;
 }
 

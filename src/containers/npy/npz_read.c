@@ -96,7 +96,7 @@ static bool read_array(struct npz_reading *reading, const struct dti_zip_member 
                                   ": %" PRIu64 " elements of type %s need %" PRIu64
                                   " bytes, but the member has %" PRIu64,
                                   tensor.elements, tensor.stored_as, tensor.bytes, there);
-    tensor.name_length = member->name_length - strlen(".npy");
+    tensor.name_length = (uint32_t)(member->name_length - strlen(".npy"));
     tensor.name = dti_opening_text(opening, member->name, tensor.name_length);
     tensor.compressed = member->method != DTI_ZIP_STORED;
     tensor.offset = member->data + (tensor.compressed ? 0 : array->start);

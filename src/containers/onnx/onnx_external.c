@@ -189,9 +189,12 @@ static bool open_files(struct dti_onnx_reading *reading, const struct dti_name_o
         if (first == i) {
             if (!open_file(reading, &files[container->file_count], locations[i].tensor))
                 return false;
+            if (container->file_count > DTI_FILES_MAX)
+                return dti_opening_refuse(reading->opening, ": it has more than %d files of data",
+                                          (int)DTI_FILES_MAX);
             numbers[i] = (unsigned)container->file_count++;
         }
-        container->tensors[locations[i].tensor].file = numbers[first];
+        container->tensors[locations[i].tensor].file = (uint16_t)numbers[first];
     }
     return true;
 }

@@ -120,7 +120,7 @@ static bool set_name(struct dti_onnx_reading *reading, struct dti_tensor *tensor
                                   "bytes",
                                   (unsigned)DTI_ONNX_PATHS_MAX);
     tensor->name = dti_opening_text(reading->opening, name->data, name->length);
-    tensor->name_length = name->length;
+    tensor->name_length = (uint32_t)name->length;
     return tensor->name != NULL;
 }
 

@@ -132,7 +132,9 @@ static bool read_name(struct dti_onnx_reading *reading, const struct dti_onnx_fr
                                   ": the name of the tensor at byte %" PRIu64 " has %" PRIu64
                                   " bytes, and the limit is %u",
                                   frame->start, name.size, (unsigned)DTI_ONNX_TEXT_MAX);
-    tensor->name = dti_onnx_text(reading, name, DTI_ONNX_TEXT_MAX, &tensor->name_length);
+    size_t length;
+    tensor->name = dti_onnx_text(reading, name, DTI_ONNX_TEXT_MAX, &length);
+    tensor->name_length = (uint32_t)length;
     return tensor->name != NULL;
 }
 
@@ -197,7 +199,7 @@ bool dti_onnx_sparse(struct dti_onnx_reading *reading, const struct dti_onnx_fra
     const int length = snprintf(text, sizeof text, "sparse %s",
                                 reading->sparse_type ? reading->sparse_type : "tensor");
     tensor->name = reading->sparse_name ? reading->sparse_name : "";
-    tensor->name_length = reading->sparse_name ? reading->sparse_name_length : 0;
+    tensor->name_length = (uint32_t)(reading->sparse_name ? reading->sparse_name_length : 0);
     own->name = tensor->name;
     own->name_length = tensor->name_length;
     reading->sparse_name = NULL;

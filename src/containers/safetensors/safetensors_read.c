@@ -11,6 +11,7 @@
 #include "util/checked.h"
 #include "util/little_endian.h"
 #include "util/run/allocate.h"
+#include "util/run/pages.h"
 
 /* Checks that the tensors fill the data from its start without gaps, each with as many bytes as its
  * shape needs: the reference's checks in the reference's order, preceded by a check for duplicate
@@ -138,6 +139,7 @@ struct header_reading {
     struct dti_opening *opening;
     struct dti_json_reader json;
     bool has_metadata;
+    char *spent; /* the text up to here has been given back; NULL: it is the caller's */
 };
 
 static bool next(struct header_reading *reading, enum dti_json_token *ret_token)
@@ -460,10 +462,22 @@ static bool read_named(struct header_reading *reading)
     if (!tensor)
         return false;
     *tensor = (struct dti_tensor){.elements = reading->opening->container->tensor_count};
-    if (!keep_string(reading, &tensor->name, &tensor->name_length))
+    size_t length;
+    if (!keep_string(reading, &tensor->name, &length))
         return false;
+    tensor->name_length = (uint32_t)length; /* a header is shorter than DTI_NAME_MAX */
     return read_usual(reading, tensor) ||
            (reading->opening->status == DTI_OK && read_members(reading, tensor));
+}
+
+/* Gives back the memory of what has been read: the tensors take as much as the text. */
+static void spend(struct header_reading *reading)
+{
+    enum { OFTEN = 1 << 20 };
+    if (!reading->spent || reading->json.at - reading->spent < OFTEN)
+        return;
+    dti_pages_drop(reading->spent, OFTEN);
+    reading->spent += OFTEN;
 }
 
 static bool read_all(struct header_reading *reading)
@@ -474,6 +488,7 @@ static bool read_all(struct header_reading *reading)
     if (token != DTI_JSON_OBJECT)
         return dti_opening_refuse(reading->opening, ": the header is not a JSON object");
     for (;;) {
+        spend(reading);
         if (!next(reading, &token))
             return false;
         if (token == DTI_JSON_OBJECT_END)
@@ -486,9 +501,9 @@ static bool read_all(struct header_reading *reading)
 
 /* Parses the JSON into the container. The tensors are incomplete: offset and bytes hold
  * data_offsets, elements the position in the header; layout and file are not set. */
-static bool read_json(struct dti_opening *opening, const char *text, size_t length)
+static bool read_json(struct dti_opening *opening, const char *text, size_t length, char *own)
 {
-    struct header_reading reading = {.opening = opening};
+    struct header_reading reading = {.opening = opening, .spent = own};
     dti_json_reader_init(&reading.json, text, length);
     const bool good = read_all(&reading);
     dti_json_reader_free(&reading.json);
@@ -543,28 +558,36 @@ static bool check_end(struct dti_opening *opening, uint64_t header_bytes, uint64
                                          rest == 1 ? "" : "s", rest == 1 ? "is" : "are");
 }
 
-bool dti_safetensors_parse(struct dti_opening *opening, const char *text, size_t length,
-                           uint64_t file_size, unsigned file_index)
+/* own: the text, if it is given back while it is read; or NULL. */
+static bool parse(struct dti_opening *opening, const char *text, size_t length, uint64_t file_size,
+                  unsigned file_index, char *own)
 {
     const struct dti_container *const container = opening->container;
     const size_t first_metadata = container->metadata_count;
     const size_t first = container->tensor_count;
     const uint64_t start = DTI_SAFETENSORS_PREFIX + (uint64_t)length;
+    const bool bare = length == 0 || text[0] == '{';
     uint64_t data_end = 0;
-    if (!read_json(opening, text, length) || !check_header(opening, first, first_metadata))
+    if (!read_json(opening, text, length, own) || !check_header(opening, first, first_metadata))
         return false;
     for (size_t i = first; i < container->tensor_count; i++) {
         struct dti_tensor *const tensor = &container->tensors[i];
         data_end = tensor->bytes;
         tensor->bytes -= tensor->offset;
         tensor->offset += start;
-        tensor->file = file_index;
+        tensor->file = (uint16_t)file_index;
         tensor->layout = dti_file_layout(tensor->format, opening->options.packing, false);
     }
-    return (length == 0 || text[0] == '{' ||
+    return (bare ||
             dti_opening_note(opening, "leading_space",
                              "white space precedes the header, which should begin with {")) &&
            check_end(opening, start, data_end, file_size);
+}
+
+bool dti_safetensors_parse(struct dti_opening *opening, const char *text, size_t length,
+                           uint64_t file_size, unsigned file_index)
+{
+    return parse(opening, text, length, file_size, file_index, NULL);
 }
 
 bool dti_safetensors_read_at(struct dti_opening *opening, unsigned file_index, uint64_t begin,
@@ -582,7 +605,7 @@ bool dti_safetensors_read_at(struct dti_opening *opening, unsigned file_index, u
         return dti_opening_no_memory(opening);
     *ret_start = sizeof first + length;
     const bool good = dti_opening_read(opening, header, (size_t)length, begin + sizeof first) &&
-                      dti_safetensors_parse(opening, header, (size_t)length, file_size, file_index);
+                      parse(opening, header, (size_t)length, file_size, file_index, header);
     dti_free(header);
     for (size_t i = before; i < opening->container->tensor_count && good; i++)
         opening->container->tensors[i].offset += begin;

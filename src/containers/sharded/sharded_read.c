@@ -36,6 +36,9 @@ static bool open_shards(struct checkpoint_opening *work, const char *path, bool 
     dti_shards_allow(count);
     if (!files)
         return false;
+    if (count > DTI_FILES_MAX)
+        return dti_opening_refuse(opening, " has %zu shards, and the limit is %d", count,
+                                  (int)DTI_FILES_MAX);
     container->files = files;
     for (size_t i = 0; i < count; i++) {
         files[i] = (struct dti_container_file){

@@ -423,7 +423,7 @@ static bool keep(struct dti_torch_reading *reading, unsigned file_index, struct 
         return false;
     for (size_t i = 0; i < count; i++) {
         tensors[i] = found[i].tensor;
-        tensors[i].file = file_index;
+        tensors[i].file = (uint16_t)file_index;
         torch->places[torch->count++] =
             (struct dti_torch_place){.gather = {.strides = found[i].strides, .item = found[i].item},
                                      .encoded = found[i].encoded};

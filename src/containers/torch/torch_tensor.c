@@ -600,6 +600,7 @@ bool dti_torch_tensor(struct dti_torch_reading *reading, uint32_t call, const ch
         reading->pickle.end - reading->pickle.start + CLAIMED_MORE)
         return dti_opening_refuse(opening, " repeats its tensors too often");
     making.found.tensor.name = dti_opening_text(opening, name, name_length);
-    making.found.tensor.name_length = name_length;
-    return making.found.tensor.name && add_tensor(reading, &making.found);
+    return making.found.tensor.name &&
+           dti_opening_name_length(opening, name_length, &making.found.tensor) &&
+           add_tensor(reading, &making.found);
 }

@@ -342,26 +342,26 @@ static enum dti_status look_at_orphan(struct dti_file_dequant *dequant, size_t a
         dti_quote(name, tensor->name, length), packed);
 }
 
-enum dti_status dti_dequant_find(struct dti_file_dequant *dequant, struct dti_dequant_found **found,
-                                 struct dti_error *reterr)
+enum dti_status dti_dequant_find(struct dti_file_dequant *dequant, struct dti_error *reterr)
 {
     const size_t count = dequant->container->tensor_count;
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         if (dequant->states[i] == DTI_DEQUANT_PLAIN) {
             struct dti_error error;
-            status = look_at(dequant, i, &found[i], &error);
-            status = dti_dequant_settle(dequant, i, status, &error, &found[i], reterr);
+            struct dti_dequant_found *found = NULL;
+            status = look_at(dequant, i, &found, &error);
+            status = dti_dequant_settle(dequant, i, status, &error, found, reterr);
         }
     }
     if (status == DTI_OK)
-        status = dti_dequant_whole(dequant, found, reterr);
+        status = dti_dequant_whole(dequant, reterr);
     dequant->layout_kept |= dequant->ambiguities.count > 0;
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         if (dequant->states[i] == DTI_DEQUANT_PLAIN) {
             struct dti_error error;
             status = look_at_orphan(dequant, i, &error);
-            status = dti_dequant_settle(dequant, i, status, &error, &found[i], reterr);
+            status = dti_dequant_settle(dequant, i, status, &error, NULL, reterr);
         }
         if (!dequant->layout_kept && dti_comfy_is_marker(&dequant->container->tensors[i]))
             dequant->states[i] = DTI_DEQUANT_PART;

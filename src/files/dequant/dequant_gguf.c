@@ -27,7 +27,7 @@ static bool find_scale(const struct dti_file_dequant *dequant, const struct dti_
  * of the outermost dimension (experts). */
 static enum dti_status find_tensor_scale(struct dti_file_dequant *dequant, size_t at,
                                          struct dti_dequant_found *ret,
-                                         const struct dti_tensor **ret_scale,
+                                         struct dti_dequant_part *ret_scale,
                                          struct dti_error *reterr)
 {
     struct dti_container *const container = dequant->container;
@@ -39,7 +39,8 @@ static enum dti_status find_tensor_scale(struct dti_file_dequant *dequant, size_
         return DTI_OK;
     const struct dti_tensor *const scale = &container->tensors[found];
     const bool each = tensor->rank > 2 && scale->elements == tensor->shape[0];
-    ret->how.scales = (struct dti_dequant_part){.container = container, .tensor = found};
+    *ret_scale = (struct dti_dequant_part){.container = container, .tensor = found};
+    DTI_SET_PART(&ret->how, scales, *ret_scale);
     if (!scale->format || scale->format->id != DTI_FP32 || (scale->elements != 1 && !each)) {
         char place[DTI_TENSOR_PLACE];
         return dti_fail(reterr, DTI_BAD_INPUT,
@@ -49,8 +50,6 @@ static enum dti_status find_tensor_scale(struct dti_file_dequant *dequant, size_
     ret->how.is->scale_count = scale->elements;
     ret->how.is->scale_plan = dti_dequant_scale_plan(dequant, scale->format, &scale->layout);
     ret->form.is->tensor_scale = true;
-    ret->form.is->stored_bytes += scale->bytes;
-    *ret_scale = scale;
     dequant->states[found] = DTI_DEQUANT_PART;
     return ret->how.is->scale_plan ? DTI_OK : dti_no_memory(reterr);
 }
@@ -66,14 +65,15 @@ enum dti_status dti_dequant_ggml(struct dti_file_dequant *dequant, size_t at,
                                              .layout = dti_layout_gguf.name,
                                              .per = DTI_PER_GROUP,
                                              .axis = tensor->rank > 0 ? tensor->rank - 1 : 0,
-                                             .group = {0, dti_tensor_gguf(tensor)->group},
-                                             .stored_bytes = tensor->bytes};
+                                             .group = {0, dti_tensor_gguf(tensor)->group}};
     how->is->block = dti_tensor_block(tensor);
     how->is->gguf = dti_tensor_gguf(tensor);
     how->is->affine.code = *dti_format_get(DTI_INT8); /* finite, as in all types */
     how->is->codes_swapped =
         dti_is_big_endian(&tensor->layout) && dti_tensor_gguf(tensor)->other_bytes == 2;
-    how->codes = (struct dti_dequant_part){.container = container, .tensor = at};
+    struct dti_dequant_part parts[DTI_PART_COUNT] = {
+        [DTI_PART_CODES] = {.container = container, .tensor = at}};
+    DTI_SET_PART(how, codes, parts[DTI_PART_CODES]);
     how->is->elements = how->is->columns = tensor->elements;
     how->is->rows = 1;
     how->is->row_bytes = tensor->bytes;
@@ -82,7 +82,6 @@ enum dti_status dti_dequant_ggml(struct dti_file_dequant *dequant, size_t at,
     how->is->order = DTI_BLOCK_BYTES;
     how->tensor_scale = 1;
     how->is->scale_count = 1;
-    const struct dti_tensor *parts[DTI_PART_COUNT] = {[DTI_PART_CODES] = tensor};
     const enum dti_status status =
         dti_tensor_gguf(tensor)->blocks == DTI_GGUF_NVFP4
             ? find_tensor_scale(dequant, at, ret, &parts[DTI_PART_TENSOR_SCALE], reterr)
@@ -96,7 +95,7 @@ static enum dti_status look_at_blocks(const struct dti_dequant_tensor *tensor, u
                                       const void **ret, struct dti_error *reterr)
 {
     const size_t each = tensor->is->gguf->bytes, size = count * each;
-    const struct dti_dequant_part *const codes = &tensor->codes;
+    const struct dti_dequant_part *const codes = DTI_PART_OF(tensor, codes);
     if (!tensor->is->codes_swapped)
         return dti_dequant_look(codes, scratch->view, scratch->raw, size, first * each, ret,
                                 reterr);
@@ -116,7 +115,7 @@ static enum dti_status find_part(const struct dti_dequant_tensor *tensor, uint64
     const uint64_t part = tensor->is->elements / tensor->is->scale_count, at = first / part;
     *ret_scale = 1;
     *ret_left = part - first % part;
-    if (!tensor->scales.container)
+    if (!tensor->is->from.scales)
         return DTI_OK;
     const enum dti_status status = dti_dequant_load(tensor, window, at, 1, reterr);
     if (status == DTI_OK)

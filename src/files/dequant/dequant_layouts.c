@@ -113,9 +113,9 @@ enum dti_status dti_dequant_refuse_config(const struct dti_dequant_group *group,
 static void set_parts(const struct dti_dequant_group *group, struct dti_dequant_tensor *how)
 {
     const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
-    how->codes = group->part[DTI_PART_CODES];
-    how->scales = group->part[DTI_PART_SCALE];
-    how->zeros = group->part[DTI_PART_ZERO_POINT];
+    DTI_SET_PART(how, codes, group->part[DTI_PART_CODES]);
+    DTI_SET_PART(how, scales, group->part[DTI_PART_SCALE]);
+    DTI_SET_PART(how, zeros, group->part[DTI_PART_ZERO_POINT]);
     how->is->slab = how->is->stored_slab = 1;
     how->is->scale_count = scales->elements;
     how->is->scale_rows = scales->rank > 1 ? scales->shape[scales->rank - 2] : 1;

@@ -50,7 +50,7 @@ static enum dti_status match_zeros(const struct dti_dequant_group *group,
     const struct dti_tensor *const zeros = dti_dequant_part_tensor(part);
     const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
     found->form.is->zero_points = true;
-    how->zeros = *part;
+    DTI_SET_PART(how, zeros, *part);
     if (scheme->block || dti_format_is_float(&scheme->code))
         return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP, "%s codes have no zero points",
                                   dti_quant_row_name(scheme->row));
@@ -183,8 +183,8 @@ enum dti_status dti_dequant_match(struct dti_file_dequant *dequant,
         status = check_words(group, DTI_PART_ZERO_POINT, reterr);
     if (status != DTI_OK)
         return status;
-    ret->how.codes = group->part[DTI_PART_CODES];
-    ret->how.scales = group->part[DTI_PART_SCALE];
+    DTI_SET_PART(&ret->how, codes, group->part[DTI_PART_CODES]);
+    DTI_SET_PART(&ret->how, scales, group->part[DTI_PART_SCALE]);
     ret->how.tensor_scale = 1;
     status = dti_dequant_choose(known, group, tells ? given : NULL, shape, &scheme, ret, reterr);
     if (status == DTI_OK)

@@ -88,19 +88,21 @@ static bool keep_refusal(struct dti_file_dequant *dequant, size_t at, enum dti_l
 
 enum dti_status dti_dequant_settle(struct dti_file_dequant *dequant, size_t at,
                                    enum dti_status status, const struct dti_error *error,
-                                   struct dti_dequant_found **found, struct dti_error *reterr)
+                                   struct dti_dequant_found *found, struct dti_error *reterr)
 {
     const enum dti_lint_rule refusal_rule = dequant->refusal_rule;
     const bool unread = dti_input_was_unread(); /* no verdict about the tensor */
     dequant->refusal_rule = DTI_LINT_RULES;
-    if (status == DTI_OK && *found)
-        dti_dequant_share(dequant, *found);
+    if (status == DTI_OK && found) {
+        dti_dequant_share(dequant, found);
+        dequant->found_of[at] = (uint32_t)dequant->settled;
+    }
     if (status == DTI_OK)
         return DTI_OK;
     if (dequant->request.logical && status == DTI_BAD_INPUT && !unread) {
         const enum dti_lint_rule rule =
             refusal_rule < DTI_LINT_RULES ? refusal_rule : rule_of(error->remedy);
-        *found = NULL;
+        dequant->found_of[at] = 0;
         dequant->states[at] = DTI_DEQUANT_PLAIN;
         if (!keep_refusal(dequant, at, rule, remedy_of(error->remedy), error->text))
             return dti_no_memory(reterr);

@@ -65,8 +65,8 @@ static enum dti_status set_codes(const struct onnx_match *match, const struct dt
     const struct dti_format *const scale = match->scales->format;
     const struct dti_format *const number = match->weight->output ? match->weight->output : scale;
     const bool small = match->bits < 8, sign = code->kind == DTI_KIND_INT;
-    how->codes = match->group->part[DTI_PART_CODES];
-    how->scales = match->group->part[DTI_PART_SCALE];
+    DTI_SET_PART(how, codes, match->group->part[DTI_PART_CODES]);
+    DTI_SET_PART(how, scales, match->group->part[DTI_PART_SCALE]);
     how->is->bits = match->bits;
     how->is->order = small ? DTI_BLOCK_LOW : DTI_BLOCK_BYTES;
     how->is->codes_swapped = match->codes->layout.swapped;
@@ -113,7 +113,7 @@ static enum dti_status place(const struct onnx_match *match, const struct dti_te
 static void set_packed_zeros(const struct onnx_match *match, uint64_t row)
 {
     struct dti_dequant_tensor *const how = &match->ret->how;
-    how->zeros = match->group->part[DTI_PART_ZERO_POINT];
+    DTI_SET_PART(how, zeros, match->group->part[DTI_PART_ZERO_POINT]);
     how->is->zero_form = DTI_ZERO_BYTES;
     how->is->scale_columns = row;
 }
@@ -152,7 +152,7 @@ static enum dti_status set_zeros(const struct onnx_match *match)
     if (code->width < 8 && !dti_format_is_float(code)) {
         set_packed_zeros(match, match->scales->elements);
     } else if (code->width >= 8) {
-        how->zeros = match->group->part[DTI_PART_ZERO_POINT];
+        DTI_SET_PART(how, zeros, match->group->part[DTI_PART_ZERO_POINT]);
         how->is->zero_form = DTI_ZERO_PLAIN;
     }
     return DTI_OK;
@@ -239,7 +239,7 @@ static enum dti_status match_rows(struct onnx_match *match, uint64_t row_bytes, 
         zeros->elements != match->scales->elements)
         return refuse(match, DTI_PART_ZERO_POINT,
                       "expected a zero point for each scale, packed as codes are");
-    how->biases = match->group->part[DTI_PART_ZERO_POINT];
+    DTI_SET_PART(how, biases, match->group->part[DTI_PART_ZERO_POINT]);
     how->is->number = DTI_FP32;
     how->is->centers = true;
     return DTI_OK;

@@ -160,35 +160,31 @@ enum dti_status dti_dequant_show(struct dti_file_dequant *dequant,
     *ret->shown = *codes;
     ret->shown->rank = rank;
     ret->shown->name = name;
-    ret->shown->name_length = group->name_length;
+    ret->shown->name_length = (uint32_t)group->name_length;
     ret->shown->shape = kept;
     ret->shown->elements = ret->how.is->elements;
-    const struct dti_tensor *parts[DTI_PART_COUNT] = {NULL};
-    for (unsigned i = 0; i < DTI_PART_COUNT; i++) {
-        if (!group->part[i].container)
-            continue;
-        parts[i] = dti_dequant_part_tensor(&group->part[i]);
-        ret->form.is->stored_bytes += parts[i]->bytes;
-    }
-    return dti_dequant_list(dequant, parts, &ret->form, reterr);
+    return dti_dequant_list(dequant, group->part, &ret->form, reterr);
 }
 
 enum dti_status dti_dequant_list(struct dti_file_dequant *dequant,
-                                 const struct dti_tensor *const parts[DTI_PART_COUNT],
+                                 const struct dti_dequant_part parts[DTI_PART_COUNT],
                                  struct dti_dequant_form *ret, struct dti_error *reterr)
 {
-    const struct dti_tensor *listed[DTI_PART_COUNT];
+    uint32_t listed[DTI_PART_COUNT];
     size_t count = 0;
     for (unsigned i = 0; i < DTI_PART_COUNT; i++) {
-        if (!parts[i])
+        if (!parts[i].container)
             continue;
-        listed[count++] = parts[i];
+        ret->is->lists[i] = parts[i].container->tensors;
+        ret->is->stored_bytes += dti_dequant_part_tensor(&parts[i])->bytes;
         ret->part_set = (uint16_t)(ret->part_set | 1u << i);
+        listed[count++] = (uint32_t)parts[i].tensor;
     }
-    ret->listed = dti_pool_array(&dequant->pool, count, sizeof *ret->listed);
-    if (!ret->listed)
+    uint32_t *const copy = dti_pool_array(&dequant->pool, count, sizeof *copy);
+    if (!copy)
         return dti_no_memory(reterr);
-    memcpy(ret->listed, listed, count * sizeof *listed);
+    memcpy(copy, listed, count * sizeof *copy);
+    ret->listed = copy;
     return DTI_OK;
 }
 
@@ -199,23 +195,26 @@ size_t dti_form_part_count(const struct dti_dequant_form *form)
 
 const struct dti_tensor *dti_form_part(const struct dti_dequant_form *form, size_t part)
 {
-    return form->part_set >> part & 1
-               ? form->listed[dti_parts_before(form->part_set, (enum dti_quant_part)part)]
-               : NULL;
+    return form->part_set >> part & 1 ? &form->is->lists[part][form->listed[dti_parts_before(
+                                            form->part_set, (enum dti_quant_part)part)]]
+                                      : NULL;
+}
+
+struct dti_dequant_tensor *dti_form_how(const struct dti_dequant_form *form)
+{
+    return &((struct dti_dequant_found *)(uintptr_t)form)->how;
 }
 
 struct dti_dequant_found *dti_dequant_found_new(struct dti_file_dequant *dequant)
 {
-    struct dti_dequant_found *const found = dti_pool_alloc(&dequant->pool, sizeof *found);
+    struct dti_dequant_found *const found = &dequant->found[dequant->settled];
     struct dti_dequant_shared *const shared =
         dequant->spare ? dequant->spare : dti_pool_alloc(&dequant->pool, sizeof *shared);
-    if (!found || !shared)
+    if (!shared)
         return NULL;
     dequant->spare = NULL;
     memset(found, 0, sizeof *found);
     memset(shared, 0, sizeof *shared);
-    atomic_init(&found->how.nan, 0);
-    atomic_init(&found->how.inf, 0);
     dti_dequant_use(found, shared);
     found->shown = &dequant->view.tensors[dequant->settled];
     *found->shown = (struct dti_tensor){.name = ""};

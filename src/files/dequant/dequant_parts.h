@@ -30,17 +30,11 @@ struct dti_dequant_shared {
     struct dti_form_traits form;
 };
 
-/* A quantized tensor that was found. */
+/* A quantized tensor that was found. There may be millions, so this is small. */
 struct dti_dequant_found {
-    struct dti_tensor *shown; /* as the view shows it: in view.tensors */
-    struct dti_dequant_form form;
+    struct dti_dequant_form form; /* first: dti_form_how() */
     struct dti_dequant_tensor how;
-    bool symmetric; /* all zero points are in the middle; set once it is planned to become integers
-                     * with groups of another layout */
-    enum dti_dtype narrow; /* if so: the dtype that its fp32 scales are rounded to; DTI_NONE: not
-                            * rounded */
-    const struct dti_gguf_type *type; /* once it is planned to become GGUF: the type that was asked
-                                       * for, or NULL */
+    struct dti_tensor *shown; /* as the view shows it: in view.tensors */
 };
 
 static inline void dti_dequant_use(struct dti_dequant_found *found,
@@ -55,11 +49,6 @@ static inline struct dti_dequant_shared *dti_dequant_shared_of(
 {
     return (struct dti_dequant_shared *)found->how.is; /* its first member */
 }
-
-/* A tensor of the view. */
-struct dti_dequant_entry {
-    struct dti_dequant_found *found; /* or NULL: that of the container at view.stored_at */
-};
 
 /* Reasons for showing tensors as stored; each is reported with its first tensor. */
 enum { DTI_DEQUANT_DOUBTS = 8 };
@@ -96,11 +85,15 @@ struct dti_file_dequant {
     struct dti_container *container;               /* the file */
     struct dti_container *sibling[DTI_PART_COUNT]; /* npy files with the other parts, or NULL */
     struct dti_pool pool;
-    struct dti_container view;         /* never pass it to dti_container_free() */
-    struct dti_dequant_entry *entries; /* the tensors of the view */
-    size_t found_count, settled; /* settled: the first tensors of the view.tensors are those of as
-                                  * many found ones, until all have their place */
+    struct dti_container view;       /* never pass it to dti_container_free() */
+    struct dti_dequant_found *found; /* in a list for as many as the container has tensors, whose
+                                      * rest is not touched */
+    uint32_t *found_of;          /* per tensor of the container: 1 + the index of the found one that
+                                  * replaces it; 0: none */
+    size_t found_count, settled; /* settled: those in the list. As many first ones of view.tensors
+                                  * are theirs, until all have their place */
     bool any_found;              /* found by names */
+    struct dti_dequant_counts *counts; /* of the tensors of the view; NULL: none has been read */
     struct dti_form_traits nothing;
     struct dti_dequant_form none; /* of tensors that are not quantized: with traits of nothing */
     const struct dti_dequant_tensor *last;                /* the last one prepared, or NULL */
@@ -142,27 +135,38 @@ enum dti_status dti_dequant_ggml(struct dti_file_dequant *dequant, size_t tensor
 enum dti_status dti_dequant_onnx(struct dti_file_dequant *dequant, size_t tensor,
                                  struct dti_dequant_found **ret, struct dti_error *reterr);
 
-/* dequant_find.c: finds codes with scales by their names. found[i], initially NULL, becomes the
- * tensor that replaces tensor i. */
-enum dti_status dti_dequant_find(struct dti_file_dequant *dequant, struct dti_dequant_found **found,
-                                 struct dti_error *reterr);
+/* dequant_find.c: finds codes with scales by their names. */
+enum dti_status dti_dequant_find(struct dti_file_dequant *dequant, struct dti_error *reterr);
 
 /* dequant_whole.c: call it afterwards. On success, all found tensors have exactly their parts, and
  * no other tensor is quantized but lacks a part. */
-enum dti_status dti_dequant_whole(struct dti_file_dequant *dequant,
-                                  struct dti_dequant_found **found, struct dti_error *reterr);
+enum dti_status dti_dequant_whole(struct dti_file_dequant *dequant, struct dti_error *reterr);
 
 /* Whether anything was found, or the configuration says that something is quantized. */
 bool dti_dequant_is_quantized(struct dti_file_dequant *dequant);
 
-/* Allocates an empty one from the pool, with traits of its own; NULL: out of memory. */
+/* The one that replaces a tensor of the container, or of the view; NULL: none. */
+static inline struct dti_dequant_found *dti_dequant_found_at(const struct dti_file_dequant *dequant,
+                                                             size_t stored)
+{
+    const uint32_t number = dequant->found_of[stored];
+    return number > 0 ? &dequant->found[number - 1] : NULL;
+}
+static inline struct dti_dequant_found *dti_dequant_found_in(const struct dti_file_dequant *dequant,
+                                                             size_t tensor)
+{
+    return dti_dequant_found_at(dequant, dequant->view.stored_at[tensor]);
+}
+
+/* The next of the list, empty, with traits of its own; it is part of the list once it has been
+ * settled. NULL: out of memory. */
 struct dti_dequant_found *dti_dequant_found_new(struct dti_file_dequant *dequant);
 /* Lets it use the traits of a tensor that was found before and has the same; from then on they are
  * not changed. */
 void dti_dequant_share(struct dti_file_dequant *dequant, struct dti_dequant_found *found);
-/* Fills the parts of a form; NULL: missing. */
+/* Fills the parts of a form, and adds up their bytes. */
 enum dti_status dti_dequant_list(struct dti_file_dequant *dequant,
-                                 const struct dti_tensor *const parts[DTI_PART_COUNT],
+                                 const struct dti_dequant_part parts[DTI_PART_COUNT],
                                  struct dti_dequant_form *ret, struct dti_error *reterr);
 
 /* Tables and plans shared by found tensors; NULL: out of memory. */
@@ -176,11 +180,11 @@ const struct dti_plan *dti_dequant_scale_plan(struct dti_file_dequant *dequant,
 const struct dti_plan *dti_dequant_narrow_plan(struct dti_file_dequant *dequant,
                                                const struct dti_format *format);
 
-/* dequant_notes.c: decides what happens to tensor `at`, given the result of examining it. In a view
- * for inspection, a refused tensor stays as stored, and *found is NULL. */
+/* dequant_notes.c: decides what happens to tensor `at`, given the result of examining it: found, or
+ * NULL, replaces it. In a view for inspection, a refused tensor stays as stored. */
 enum dti_status dti_dequant_settle(struct dti_file_dequant *dequant, size_t at,
                                    enum dti_status status, const struct dti_error *error,
-                                   struct dti_dequant_found **found, struct dti_error *reterr);
+                                   struct dti_dequant_found *found, struct dti_error *reterr);
 /* Adds a warning of this code, one of at most DTI_DEQUANT_WARNINGS kinds; the text begins with a
  * part of the tensor with these codes. */
 enum dti_status dti_dequant_warn(struct dti_file_dequant *dequant, size_t tensor,

@@ -37,8 +37,8 @@ static enum dti_status read_scales(const struct dti_dequant_tensor *tensor,
     const uint64_t first = dti_dequant_scale_of(&tensor->is->map, segment->row, segment->column);
     if (tensor->is->spread)
         return spread_scales(tensor, segment, blocks, scratch, reterr);
-    return dti_dequant_raw_scales(tensor, &tensor->scales, scratch->view, scratch->scales, first,
-                                  blocks, reterr);
+    return dti_dequant_raw_scales(tensor, DTI_PART_OF(tensor, scales), scratch->view,
+                                  scratch->scales, first, blocks, reterr);
 }
 
 /* Tensors differ in it, so that it is not a part of their method. */
@@ -62,7 +62,8 @@ static enum dti_status read_whole_blocks(const struct dti_dequant_tensor *tensor
     const void *codes;
     enum dti_status status = read_scales(tensor, segment, blocks, scratch, reterr);
     if (status == DTI_OK)
-        status = dti_dequant_look(&tensor->codes, scratch->view, scratch->raw, (n * bits + 7) / 8,
+        status = dti_dequant_look(DTI_PART_OF(tensor, codes), scratch->view, scratch->raw,
+                                  (n * bits + 7) / 8,
                                   dti_dequant_row(tensor, segment->row) +
                                       segment->column / 8 * bits + segment->column % 8 * bits / 8,
                                   &codes, reterr);
@@ -223,7 +224,7 @@ static enum dti_status run_segment(const struct dti_dequant_tensor *tensor,
     const size_t at = (size_t)(first - window->first);
     if (tensor->is->block)
         run_table(tensor, segment, codes, window->scale + at);
-    else if (tensor->biases.container)
+    else if (tensor->is->from.biases)
         run_biased(tensor, segment, codes, window->scale + at, window->bias + at);
     else
         run_affine(tensor, segment, codes, window->scale + at,
@@ -263,18 +264,19 @@ static void make_nans_alike(float *numbers, size_t n)
     }
 }
 
-/* Counts NaNs and infinities among the numbers, and normalizes the NaNs. */
-static void count_specials(struct dti_dequant_tensor *tensor, float *numbers, size_t n)
+/* Counts NaNs and infinities among the numbers, unless counts is NULL, and normalizes the NaNs. */
+static void look_for_specials(const struct dti_dequant_tensor *tensor,
+                              struct dti_dequant_counts *counts, float *numbers, size_t n)
 {
     struct dti_range range;
     dti_range_init(&range);
     tensor->method->range->run.range(numbers, n, &range);
-    if (range.nan > 0) {
+    if (range.nan > 0)
         make_nans_alike(numbers, n);
-        atomic_fetch_add_explicit(&tensor->nan, range.nan, memory_order_relaxed);
-    }
-    if (range.inf > 0)
-        atomic_fetch_add_explicit(&tensor->inf, range.inf, memory_order_relaxed);
+    if (counts && range.nan > 0)
+        atomic_fetch_add_explicit(&counts->nan, range.nan, memory_order_relaxed);
+    if (counts && range.inf > 0)
+        atomic_fetch_add_explicit(&counts->inf, range.inf, memory_order_relaxed);
 }
 
 /* How many of n elements to read at once: up to the end of their row where rows matter. */
@@ -327,13 +329,11 @@ static enum dti_status round_numbers(const struct dti_dequant_tensor *tensor, fl
     return status;
 }
 
-/* Callback for the batch. */
-static enum dti_status read_numbers(void *context, void *buffer, size_t size, uint64_t offset,
-                                    struct dti_window *window, void *memory,
-                                    struct dti_error *reterr)
+static enum dti_status read_piece(const struct dti_dequant_tensor *tensor,
+                                  struct dti_dequant_counts *counts, void *buffer, size_t size,
+                                  uint64_t offset, struct dti_window *window,
+                                  struct dti_dequant_scratch *scratch, struct dti_error *reterr)
 {
-    struct dti_dequant_tensor *const tensor = context;
-    struct dti_dequant_scratch *const scratch = memory;
     float *const numbers = buffer;
     const uint64_t first = offset / sizeof *numbers;
     const size_t n = size / sizeof *numbers;
@@ -354,10 +354,26 @@ static enum dti_status read_numbers(void *context, void *buffer, size_t size, ui
         if (status == DTI_OK && tensor->is->narrow)
             status = round_numbers(tensor, numbers + done, taken, reterr);
         if (status == DTI_OK)
-            count_specials(tensor, numbers + done, taken);
+            look_for_specials(tensor, counts, numbers + done, taken);
         done += taken;
     }
     return status;
+}
+
+/* Callbacks for the batch. */
+static enum dti_status read_numbers(void *context, void *buffer, size_t size, uint64_t offset,
+                                    struct dti_window *window, void *scratch,
+                                    struct dti_error *reterr)
+{
+    return read_piece(context, NULL, buffer, size, offset, window, scratch, reterr);
+}
+
+static enum dti_status read_counted(void *context, void *buffer, size_t size, uint64_t offset,
+                                    struct dti_window *window, void *scratch,
+                                    struct dti_error *reterr)
+{
+    struct dti_dequant_counts *const counts = context;
+    return read_piece(counts->of, counts, buffer, size, offset, window, scratch, reterr);
 }
 
 /* Whether each element has its own scale in memory. */
@@ -377,7 +393,7 @@ static bool has_packed(const struct dti_dequant_tensor *tensor)
 
 static bool has_biases(const struct dti_dequant_tensor *tensor)
 {
-    return tensor->biases.container != NULL;
+    return tensor->is->from.biases != NULL;
 }
 
 /* Whether numbers of blocks are decoded one by one, each with its own scale: those of transposed
@@ -440,12 +456,21 @@ void dti_dequant_method_init(struct dti_dequant_method *ret,
     }
 }
 
-void dti_dequant_prepare(struct dti_dequant_tensor *tensor, const struct dti_dequant_method *method)
+struct dti_batch_source dti_dequant_counted(const struct dti_dequant_tensor *tensor,
+                                            struct dti_dequant_counts *counts)
 {
-    tensor->method = method;
-    tensor->source = (struct dti_batch_source){
+    struct dti_batch_source source = dti_dequant_source(tensor);
+    counts->of = tensor;
+    source.read = read_counted;
+    source.context = counts;
+    return source;
+}
+
+struct dti_batch_source dti_dequant_source(const struct dti_dequant_tensor *tensor)
+{
+    return (struct dti_batch_source){
         .read = read_numbers,
-        .context = tensor,
+        .context = (void *)(uintptr_t)tensor,
         .scratch_bytes = sizeof(struct dti_dequant_scratch) +
                          (tensor->is->matrix > 0 ? (size_t)DTI_STRIPE_SCRATCH : 0),
     };
@@ -462,12 +487,12 @@ static enum dti_status open_part(const struct dti_dequant_part *part, struct dti
 
 enum dti_status dti_dequant_open(struct dti_dequant_tensor *tensor, struct dti_error *reterr)
 {
-    enum dti_status status = open_part(&tensor->codes, reterr);
+    enum dti_status status = open_part(DTI_PART_OF(tensor, codes), reterr);
     if (status == DTI_OK)
-        status = open_part(&tensor->scales, reterr);
+        status = open_part(DTI_PART_OF(tensor, scales), reterr);
     if (status == DTI_OK)
-        status = open_part(&tensor->biases, reterr);
+        status = open_part(DTI_PART_OF(tensor, biases), reterr);
     if (status == DTI_OK && tensor->nested)
         status = open_part(&tensor->nested->scales, reterr);
-    return status == DTI_OK ? open_part(&tensor->zeros, reterr) : status;
+    return status == DTI_OK ? open_part(DTI_PART_OF(tensor, zeros), reterr) : status;
 }

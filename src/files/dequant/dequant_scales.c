@@ -17,8 +17,8 @@ static enum dti_status load_nested(const struct dti_dequant_tensor *tensor,
     const uint64_t last = (window->first + window->count - 1) / nested->block;
     const size_t count = (size_t)window->count, of_codes = DTI_DEQUANT_WINDOW;
     unsigned char *const own = window->raw + of_codes;
-    enum dti_status status =
-        dti_dequant_read_part(&tensor->scales, window->raw, count, window->first, reterr);
+    enum dti_status status = dti_dequant_read_part(DTI_PART_OF(tensor, scales), window->raw, count,
+                                                   window->first, reterr);
     if (status == DTI_OK)
         status = dti_dequant_read_part(&nested->scales, own, (size_t)(last - first + 1) * 4,
                                        first * 4, reterr);
@@ -54,7 +54,7 @@ static enum dti_status read_tiles(const struct dti_dequant_tensor *tensor,
     const uint64_t end = range->rows > 1 ? (last / DTI_TILE_COLUMNS + 1) * DTI_TILE_BYTES
                                          : dti_tile_offset(range->row, last) + 1;
     const enum dti_status status = dti_dequant_read_part(
-        &tensor->scales, bytes, (size_t)(end - begin), range->stripe + begin, reterr);
+        DTI_PART_OF(tensor, scales), bytes, (size_t)(end - begin), range->stripe + begin, reterr);
     for (uint64_t i = 0; i < range->rows && status == DTI_OK; i++) {
         unsigned char *const to = range->to + i * range->step;
         for (uint64_t j = 0; j < range->columns; j++)
@@ -131,7 +131,7 @@ static enum dti_status load_own(const struct dti_dequant_tensor *tensor,
         return load_nested(tensor, window, reterr);
     const size_t count = (size_t)window->count;
     const enum dti_status status =
-        load_floats(tensor, &tensor->scales, window, window->scale, reterr);
+        load_floats(tensor, DTI_PART_OF(tensor, scales), window, window->scale, reterr);
     for (size_t i = 0; i < count && tensor->is->divisors; i++)
         window->scale[i] = 1 / window->scale[i];
     for (size_t i = 0; i < count && tensor->is->block && tensor->is->block->family == DTI_BLOCKS_NV;
@@ -145,13 +145,13 @@ static enum dti_status load_scales(const struct dti_dequant_tensor *tensor,
                                    struct dti_dequant_window *window, struct dti_error *reterr)
 {
     enum dti_status status = load_own(tensor, window, reterr);
-    if (status == DTI_OK && tensor->biases.container)
-        status = load_floats(tensor, &tensor->biases, window, window->bias, reterr);
+    if (status == DTI_OK && tensor->is->from.biases)
+        status = load_floats(tensor, DTI_PART_OF(tensor, biases), window, window->bias, reterr);
     for (uint64_t i = 0; i < window->count && tensor->is->centers && status == DTI_OK; i++)
         window->bias[i] = -(window->scale[i] * window->bias[i]);
     for (uint64_t i = 0; i < window->count && tensor->probe && status == DTI_OK; i++) {
         window->scale[i] = window->scale[i] == 0 ? 1 : 0;
-        if (tensor->biases.container)
+        if (tensor->is->from.biases)
             window->bias[i] = 0;
     }
     return status;
@@ -173,7 +173,7 @@ static enum dti_status zero_outside(const struct dti_dequant_tensor *tensor, uin
     char place[DTI_TENSOR_PLACE];
     return dti_fail(reterr, DTI_BAD_INPUT,
                     "%s: element %llu is %lld, which is not a zero point of %s codes",
-                    dti_tensor_place(tensor->zeros.container, tensor->zeros.tensor, place),
+                    dti_tensor_place(tensor->is->from.zeros, tensor->at.zeros, place),
                     (unsigned long long)index, (long long)zero, tensor->is->affine.code.name);
 }
 
@@ -186,7 +186,7 @@ static int64_t integer_of(const struct dti_format *format, uint64_t code)
 bool dti_dequant_zero_of(const struct dti_dequant_tensor *tensor, const unsigned char *raw,
                          size_t i, int64_t *ret)
 {
-    const struct dti_tensor *const zeros = dti_dequant_part_tensor(&tensor->zeros);
+    const struct dti_tensor *const zeros = dti_dequant_part_tensor(DTI_PART_OF(tensor, zeros));
     const int64_t zero =
         integer_of(zeros->format, dti_storage_get(zeros->format, &zeros->layout, raw, i));
     *ret = zero;
@@ -198,10 +198,11 @@ bool dti_dequant_zero_of(const struct dti_dequant_tensor *tensor, const unsigned
 static enum dti_status load_plain_zeros(const struct dti_dequant_tensor *tensor,
                                         struct dti_dequant_window *window, struct dti_error *reterr)
 {
-    const struct dti_tensor *const zeros = dti_dequant_part_tensor(&tensor->zeros);
+    const struct dti_tensor *const zeros = dti_dequant_part_tensor(DTI_PART_OF(tensor, zeros));
     const size_t size = dti_format_container(zeros->format);
-    const enum dti_status status = dti_dequant_read_part(
-        &tensor->zeros, window->raw, (size_t)window->count * size, window->first * size, reterr);
+    const enum dti_status status =
+        dti_dequant_read_part(DTI_PART_OF(tensor, zeros), window->raw, (size_t)window->count * size,
+                              window->first * size, reterr);
     for (size_t i = 0; i < window->count && status == DTI_OK; i++) {
         int64_t zero;
         if (!dti_dequant_zero_of(tensor, window->raw, i, &zero))
@@ -244,10 +245,11 @@ static enum dti_status load_packed_zeros(const struct dti_dequant_tensor *tensor
         const uint64_t word = above * columns + run.column;
         const unsigned shift = (unsigned)(stream ? bit % 32 : row % in_word * tensor->is->bits);
         unsigned char *const next = window->raw + 4 * (size_t)DTI_DEQUANT_WINDOW;
-        status = dti_dequant_read_part(&tensor->zeros, window->raw, 4 * run.n, 4 * word, reterr);
+        status = dti_dequant_read_part(DTI_PART_OF(tensor, zeros), window->raw, 4 * run.n, 4 * word,
+                                       reterr);
         if (status == DTI_OK && shift + tensor->is->bits > 32)
-            status = dti_dequant_read_part(&tensor->zeros, next, 4 * run.n, 4 * (word + columns),
-                                           reterr);
+            status = dti_dequant_read_part(DTI_PART_OF(tensor, zeros), next, 4 * run.n,
+                                           4 * (word + columns), reterr);
         for (size_t i = 0; i < run.n && status == DTI_OK; i++) {
             uint64_t bits = dti_little_get(window->raw + 4 * i, 4);
             if (shift + tensor->is->bits > 32)
@@ -275,7 +277,7 @@ static enum dti_status load_zeros_along(const struct dti_dequant_tensor *tensor,
         unsigned char *const fields = window->raw + 4 * (size_t)DTI_DEQUANT_WINDOW;
         uint64_t bytes = dti_divide_up((skip + run.n) * tensor->is->bits, 32) * 4;
         bytes = bytes > row_bytes - word * 4 ? row_bytes - word * 4 : bytes;
-        status = dti_dequant_read_part(&tensor->zeros, window->raw, (size_t)bytes,
+        status = dti_dequant_read_part(DTI_PART_OF(tensor, zeros), window->raw, (size_t)bytes,
                                        run.row * row_bytes + word * 4, reterr);
         if (status != DTI_OK)
             return status;

@@ -370,8 +370,8 @@ static enum dti_status set_how(struct dti_file_dequant *dequant,
 {
     const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
     how->is->block = group->stated->block;
-    how->codes = group->part[DTI_PART_CODES];
-    how->scales = group->part[DTI_PART_SCALE];
+    DTI_SET_PART(how, codes, group->part[DTI_PART_CODES]);
+    DTI_SET_PART(how, scales, group->part[DTI_PART_SCALE]);
     how->is->elements = how->is->columns = state->elements;
     how->is->rows = how->is->slab = how->is->stored_slab = 1;
     how->is->row_bytes = dti_dequant_of(group, DTI_PART_CODES)->bytes;

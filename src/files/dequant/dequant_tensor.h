@@ -44,6 +44,22 @@ static inline const struct dti_tensor *dti_dequant_part_tensor(const struct dti_
     return &part->container->tensors[part->tensor];
 }
 
+/* The parts that are read, as members of a tensor; for DTI_PART_OF() and DTI_SET_PART(). */
+struct dti_dequant_from {
+    struct dti_container *codes, *scales, *zeros; /* NULL: missing */
+    struct dti_container *biases; /* added to codes x scale, in the dtype of both, which is
+                                   * `number` */
+};
+struct dti_dequant_at {
+    uint32_t codes, scales, zeros, biases; /* indices in those */
+};
+/* A part of a struct dti_dequant_tensor, until the end of the block; and to set it, before its
+ * traits are shared. */
+#define DTI_PART_OF(how, part) \
+    (&(const struct dti_dequant_part){(how)->is->from.part, (how)->at.part})
+#define DTI_SET_PART(how, part, given) \
+    ((how)->is->from.part = (given).container, (how)->at.part = (uint32_t)(given).tensor)
+
 struct dti_scale_map {
     uint64_t length, mid, group_rows, group_columns;
     const uint16_t *group_of;                        /* `length` entries; or NULL */
@@ -106,6 +122,7 @@ struct dti_dequant_method {
 /* What a tensor has in common with tensors that are alike: filled by the code that finds it, and
  * shared, hence not changed, from dti_dequant_settle() on. */
 struct dti_dequant_traits {
+    struct dti_dequant_from from;
     const struct dti_block_format *block; /* NULL: affine codes of struct dti_affine */
     struct dti_affine affine;
     enum dti_dtype number; /* that of codes x scale and of biases */
@@ -151,18 +168,18 @@ struct dti_dequant_traits {
 
 struct dti_dequant_tensor {
     struct dti_dequant_traits *is;
-    struct dti_dequant_part codes, scales, zeros;
-    struct dti_dequant_part biases;    /* added to codes x scale, in the dtype of both, which is
-                                        * `number` */
+    struct dti_dequant_at at;
     struct dti_dequant_nested *nested; /* or NULL */
     float tensor_scale;                /* as a factor; 1 if there is none */
     float tensor_divisor; /* for layouts that store the reciprocal: scales are divided by it; 0:
                            * none */
     bool probe;           /* for lint: scales of 0 are read as 1, all others and biases as 0 */
-    /* derived by dti_dequant_prepare() */
-    const struct dti_dequant_method *method;
-    struct dti_batch_source source; /* fp32, in the order of the elements */
-    /* counts from what has been read */
+    const struct dti_dequant_method *method; /* how its pieces are decoded */
+};
+
+/* What the numbers of a tensor were, as far as they have been read. */
+struct dti_dequant_counts {
+    const struct dti_dequant_tensor *of;
     atomic_uint_least64_t nan, inf;
 };
 
@@ -188,9 +205,11 @@ bool dti_dequant_is_alike(const struct dti_dequant_tensor *one,
                           const struct dti_dequant_tensor *other);
 void dti_dequant_method_init(struct dti_dequant_method *ret,
                              const struct dti_dequant_tensor *tensor);
-/* Fills the derived members; opens no files. The tensor must not move afterwards. */
-void dti_dequant_prepare(struct dti_dequant_tensor *tensor,
-                         const struct dti_dequant_method *method);
+/* Its numbers: fp32, in the order of the elements. The tensor must not move afterwards. */
+struct dti_batch_source dti_dequant_source(const struct dti_dequant_tensor *tensor);
+/* The same, and counts what it reads; zeros at first. */
+struct dti_batch_source dti_dequant_counted(const struct dti_dequant_tensor *tensor,
+                                            struct dti_dequant_counts *counts);
 /* Makes its parts readable from any thread. Not thread-safe. */
 enum dti_status dti_dequant_open(struct dti_dequant_tensor *tensor, struct dti_error *reterr);
 /* Reads bytes offset to offset + size - 1 of a part: directly, or through a window, as

@@ -87,8 +87,8 @@ enum dti_status dti_dequant_set_tiled(struct dti_file_dequant *dequant,
     memcpy(shape, codes->shape, codes->rank * sizeof *shape);
     shape[last] = columns;
     how->is->block = block;
-    how->codes = group->part[DTI_PART_CODES];
-    how->scales = group->part[DTI_PART_SCALE];
+    DTI_SET_PART(how, codes, group->part[DTI_PART_CODES]);
+    DTI_SET_PART(how, scales, group->part[DTI_PART_SCALE]);
     how->is->rows = columns > 0 ? codes->elements / codes->shape[last] : 0;
     how->is->columns = columns;
     how->is->elements = codes->elements * (8 / bits); /* cannot overflow: bounded by bits */

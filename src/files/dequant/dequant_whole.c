@@ -124,7 +124,6 @@ struct sibling {
 
 struct whole {
     struct dti_file_dequant *dequant;
-    struct dti_dequant_found **found;
     struct dti_part_names names;
     struct own_part {
         size_t at;
@@ -134,6 +133,11 @@ struct whole {
     const struct dti_tensor *zeros;       /* zero points of some AWQ tensor; or NULL */
     struct sibling siblings[DTI_CODES_CLASSES][2];
 };
+
+static const struct dti_dequant_found *found_at(const struct whole *whole, size_t at)
+{
+    return dti_dequant_found_at(whole->dequant, at);
+}
 
 /* Whether patterns exclude it, so that it stays as it is. */
 static bool is_left_out(const struct whole *whole, const struct dti_tensor *tensor)
@@ -152,14 +156,14 @@ static enum dti_status settle(struct whole *whole, size_t at, enum dti_lint_rule
 {
     struct dti_file_dequant *const dequant = whole->dequant;
     const struct dti_container *const container = dequant->container;
-    const struct dti_dequant_found *const found = whole->found[at];
+    const struct dti_dequant_found *const found = found_at(whole, at);
     for (unsigned i = 0; found && i < DTI_PART_COUNT; i++) {
         const struct dti_tensor *const part = dti_form_part(&found->form, i);
         if (part && dequant->request.logical)
             dequant->states[part - container->tensors] = DTI_DEQUANT_PLAIN;
     }
     dequant->refusal_rule = rule;
-    return dti_dequant_settle(dequant, at, DTI_BAD_INPUT, error, &whole->found[at], reterr);
+    return dti_dequant_settle(dequant, at, DTI_BAD_INPUT, error, NULL, reterr);
 }
 
 static struct dti_dequant_part part_at(const struct whole *whole, size_t at)
@@ -188,7 +192,7 @@ static enum dti_status refuse_surplus(struct whole *whole, size_t codes, size_t 
                              "it has a tensor %s besides its other parts, which its layout, %s, "
                              "does not have",
                              DTI_QUOTED(tensor->name, tensor->name_length),
-                             whole->found[codes]->form.is->layout);
+                             found_at(whole, codes)->form.is->layout);
     const enum dti_status status = settle(whole, codes, DTI_LINT_PART_SURPLUS, &error, reterr);
     whole->dequant->refused[at] = whole->dequant->refused[codes];
     return status;
@@ -243,7 +247,7 @@ static bool find_other(const struct whole *whole, const struct dti_part_name *na
     size_t stem = length;
     if (name->part[0] == '_' &&
         dti_quant_names_find(&whole->dequant->names, tensor->name, length, "_blocks", ret) &&
-        whole->found[*ret])
+        found_at(whole, *ret))
         return true;
     if (dti_quant_name_ends(tensor->name, length, dti_weight_end))
         stem -= sizeof dti_weight_end - 1;
@@ -251,7 +255,7 @@ static bool find_other(const struct whole *whole, const struct dti_part_name *na
         return false;
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         if (dti_quant_names_find(&whole->dequant->names, tensor->name, stem, codes[i], ret) &&
-            whole->found[*ret])
+            found_at(whole, *ret))
             return true;
     }
     return false;
@@ -273,7 +277,7 @@ static enum dti_status look_at_part(struct whole *whole, size_t at, struct dti_e
             dti_quant_names_find(&dequant->names, tensor->name,
                                  tensor->name_length - strlen(name->part), name->codes, &codes) &&
             codes != at;
-        if ((there && whole->found[codes]) ||
+        if ((there && found_at(whole, codes)) ||
             (!there && !name->activations && find_other(whole, name, tensor, &codes)))
             return name->activations || dequant->request.layout_given
                        ? DTI_OK
@@ -326,7 +330,7 @@ static bool is_named(const struct whole *whole, const char *name, size_t length)
  * configuration nor a sibling shows that the file has such a layout. */
 static enum dti_status check_tensor_scale(struct whole *whole, size_t at, struct dti_error *reterr)
 {
-    const struct dti_dequant_found *const found = whole->found[at];
+    const struct dti_dequant_found *const found = found_at(whole, at);
     const struct dti_tensor *const codes = &whole->dequant->container->tensors[at];
     const struct dti_layout_ops *layout = NULL;
     struct dti_quant_module module;
@@ -352,7 +356,7 @@ static enum dti_status check_tensor_scale(struct whole *whole, size_t at, struct
 /* In AWQ models without zero points, all tensors use the middle instead. */
 static enum dti_status check_zeros(struct whole *whole, size_t at, struct dti_error *reterr)
 {
-    const struct dti_dequant_found *const found = whole->found[at];
+    const struct dti_dequant_found *const found = found_at(whole, at);
     char why[DTI_QUOTE_SIZE + 64];
     if (!found || !whole->zeros || found->form.is->zero_points ||
         strcmp(found->form.is->layout, "awq") != 0)
@@ -452,7 +456,7 @@ static enum dti_status look_at_alone(struct whole *whole, size_t at, struct dti_
     struct dti_file_dequant *const dequant = whole->dequant;
     const struct dti_tensor *const tensor = &dequant->container->tensors[at];
     char why[DTI_ERROR_TEXT] = "";
-    if (whole->found[at] || dequant->refused[at] || dequant->states[at] != DTI_DEQUANT_PLAIN ||
+    if (found_at(whole, at) || dequant->refused[at] || dequant->states[at] != DTI_DEQUANT_PLAIN ||
         codes_class(tensor) < 0 || is_left_out(whole, tensor) ||
         part_names_has(&whole->names, tensor) ||
         (whole->own[at].name && dequant->request.layout_given))
@@ -469,9 +473,9 @@ static enum dti_status look_at_all(struct whole *whole, struct dti_error *reterr
     enum dti_status status = DTI_OK;
     part_names_init(&whole->names);
     for (size_t i = 0; i < count; i++) {
-        whole->dequant->any_found |= whole->found[i] != NULL;
-        if (whole->found[i])
-            add_sibling(whole, whole->found[i]);
+        whole->dequant->any_found |= found_at(whole, i) != NULL;
+        if (found_at(whole, i))
+            add_sibling(whole, found_at(whole, i));
     }
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         status = check_tensor_scale(whole, i, reterr);
@@ -479,7 +483,7 @@ static enum dti_status look_at_all(struct whole *whole, struct dti_error *reterr
             status = check_zeros(whole, i, reterr);
     }
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
-        if (!whole->found[i] && whole->dequant->states[i] == DTI_DEQUANT_PLAIN &&
+        if (!found_at(whole, i) && whole->dequant->states[i] == DTI_DEQUANT_PLAIN &&
             !whole->dequant->refused[i])
             status = look_at_part(whole, i, reterr);
     }
@@ -488,15 +492,14 @@ static enum dti_status look_at_all(struct whole *whole, struct dti_error *reterr
     return status;
 }
 
-enum dti_status dti_dequant_whole(struct dti_file_dequant *dequant,
-                                  struct dti_dequant_found **found, struct dti_error *reterr)
+enum dti_status dti_dequant_whole(struct dti_file_dequant *dequant, struct dti_error *reterr)
 {
     const size_t count = dequant->container->tensor_count;
     struct whole *const whole = dti_pool_alloc(&dequant->pool, sizeof *whole);
     struct own_part *const own = dti_calloc(count + 1, sizeof *own); /* few are used */
     enum dti_status status = whole && own ? DTI_OK : dti_no_memory(reterr);
     if (status == DTI_OK) {
-        *whole = (struct whole){.dequant = dequant, .found = found, .own = own};
+        *whole = (struct whole){.dequant = dequant, .own = own};
         status = look_at_all(whole, reterr);
     }
     dti_free(own);

@@ -124,7 +124,7 @@ static enum dti_status read_down(const struct dti_dequant_tensor *tensor,
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < pieces && status == DTI_OK; i++)
         status =
-            dti_dequant_read_part(&tensor->codes, words + i * size, piece,
+            dti_dequant_read_part(DTI_PART_OF(tensor, codes), words + i * size, piece,
                                   ((first + i) * tensor->is->columns + rows->column) * 4, reterr);
     return status;
 }
@@ -144,7 +144,7 @@ static enum dti_status read_lanes(const struct dti_dequant_tensor *tensor,
         memset(scratch->raw + there * size, 0, (8 - there) * size);
         for (size_t k = 0; k < pieces && status == DTI_OK; k++)
             status = dti_dequant_read_part(
-                &tensor->codes, scratch->raw + k * size, whole ? there * size : size,
+                DTI_PART_OF(tensor, codes), scratch->raw + k * size, whole ? there * size : size,
                 dti_dequant_row(tensor, rows->row + below + k) + rows->column / 2, reterr);
         if (status == DTI_OK)
             turn_lanes(words + i * rows->columns * 4, scratch->raw, size,
@@ -220,7 +220,7 @@ static enum dti_status pick_words(const struct dti_dequant_tensor *tensor, uint6
 {
     const size_t skip = (size_t)(column % 8);
     const enum dti_status status =
-        dti_dequant_read_part(&tensor->codes, scratch->raw, (skip + n + 7) / 8 * 4,
+        dti_dequant_read_part(DTI_PART_OF(tensor, codes), scratch->raw, (skip + n + 7) / 8 * 4,
                               dti_dequant_row(tensor, row) + column / 8 * 4, reterr);
     if (status == DTI_OK)
         pick_lanes(scratch->codes, scratch->raw, skip, n);
@@ -234,9 +234,9 @@ static enum dti_status pick_whole(const struct dti_dequant_tensor *tensor, uint6
 {
     const unsigned in_word = 32 / tensor->is->bits, mask = (1U << tensor->is->bits) - 1;
     const size_t skip = (size_t)(column % in_word);
-    const enum dti_status status =
-        dti_dequant_read_part(&tensor->codes, scratch->raw, (skip + n + in_word - 1) / in_word * 4,
-                              dti_dequant_row(tensor, row) + column / in_word * 4, reterr);
+    const enum dti_status status = dti_dequant_read_part(
+        DTI_PART_OF(tensor, codes), scratch->raw, (skip + n + in_word - 1) / in_word * 4,
+        dti_dequant_row(tensor, row) + column / in_word * 4, reterr);
     for (size_t i = 0; i < n && status == DTI_OK; i++) {
         const uint64_t word = dti_little_get(scratch->raw + (skip + i) / in_word * 4, 4);
         scratch->codes[i] = (unsigned char)(word >> (skip + i) % in_word * tensor->is->bits & mask);
@@ -253,8 +253,9 @@ static enum dti_status pick_row(const struct dti_dequant_tensor *tensor, uint64_
     const uint64_t rows = per_byte * tensor->is->row_step, within = row % rows;
     const uint64_t stored = row / rows * tensor->is->row_step + within % tensor->is->row_step;
     const unsigned shift = (unsigned)(within / tensor->is->row_step) * tensor->is->bits;
-    const enum dti_status status = dti_dequant_read_part(
-        &tensor->codes, scratch->raw, n, stored * tensor->is->row_bytes + column, reterr);
+    const enum dti_status status =
+        dti_dequant_read_part(DTI_PART_OF(tensor, codes), scratch->raw, n,
+                              stored * tensor->is->row_bytes + column, reterr);
     for (size_t i = 0; i < n && status == DTI_OK; i++)
         scratch->codes[i] = (unsigned char)((unsigned)scratch->raw[i] >> shift & mask);
     return status;
@@ -304,9 +305,10 @@ enum dti_status dti_dequant_codes(const struct dti_dequant_tensor *tensor, uint6
     const bool reversed = tensor->is->codes_swapped && bits > 8;
     const void *raw = scratch->raw;
     const enum dti_status status =
-        reversed ? dti_dequant_read_part(&tensor->codes, scratch->raw, size, offset, reterr)
-                 : dti_dequant_look(&tensor->codes, scratch->view, scratch->raw, size, offset, &raw,
-                                    reterr);
+        reversed
+            ? dti_dequant_read_part(DTI_PART_OF(tensor, codes), scratch->raw, size, offset, reterr)
+            : dti_dequant_look(DTI_PART_OF(tensor, codes), scratch->view, scratch->raw, size,
+                               offset, &raw, reterr);
     if (status != DTI_OK)
         return status;
     if (reversed)

@@ -41,8 +41,8 @@ static enum dti_status open_sibling(const struct dti_file_dequant *dequant, cons
 
 /* Finds the parts of the one tensor of an npy file in the files next to it. Suffixes are those of
  * the requested layout, else of the first. */
-static enum dti_status dequant_npy(struct dti_file_dequant *dequant,
-                                   struct dti_dequant_found **found, struct dti_error *reterr)
+static enum dti_status dequant_npy(struct dti_file_dequant *dequant, struct dti_dequant_found **ret,
+                                   struct dti_error *reterr)
 {
     const enum dti_quant_layout layout =
         dequant->request.layout_given ? dequant->request.layout : DTI_LAYOUT_COMPRESSED_TENSORS;
@@ -71,33 +71,38 @@ static enum dti_status dequant_npy(struct dti_file_dequant *dequant,
     }
     if (!dti_dequant_has(&group, DTI_PART_SCALE))
         return DTI_OK;
-    found[0] = dti_dequant_found_new(dequant);
-    if (!found[0])
+    *ret = dti_dequant_found_new(dequant);
+    if (!*ret)
         return dti_no_memory(reterr);
     dequant->states[0] = DTI_DEQUANT_PART;
     const uint64_t length = dequant->request.block;
     const struct dti_quant_hint hint = {.bits = dequant->request.bits, .group = {length, length}};
     const struct dti_dequant_knowledge known = {
         .hints = &hint, .count = 1, .source = dequant->request.stated_by};
-    return dti_dequant_match(dequant, &known, &group, found[0], reterr);
+    return dti_dequant_match(dequant, &known, &group, *ret, reterr);
 }
 
 enum dti_status dti_file_dequant_data(struct dti_file_dequant *dequant, size_t tensor,
-                                      const struct dti_batch_source **ret_source,
+                                      struct dti_batch_source *ret_source,
                                       const struct dti_input **ret_input, uint64_t *ret_offset,
                                       struct dti_error *reterr)
 {
-    struct dti_dequant_found *const found = dequant->entries[tensor].found;
-    *ret_source = found ? &found->how.source : NULL;
-    if (found)
-        return dti_dequant_open(&found->how, reterr);
-    return dti_container_data(dequant->container, dequant->view.stored_at[tensor], ret_input,
-                              ret_offset, reterr);
+    struct dti_dequant_found *const found = dti_dequant_found_in(dequant, tensor);
+    *ret_source = (struct dti_batch_source){.read = NULL};
+    if (!found)
+        return dti_container_data(dequant->container, dequant->view.stored_at[tensor], ret_input,
+                                  ret_offset, reterr);
+    if (!dequant->counts)
+        dequant->counts = dti_calloc(dequant->view.tensor_count, sizeof *dequant->counts);
+    if (!dequant->counts)
+        return dti_no_memory(reterr);
+    *ret_source = dti_dequant_counted(&found->how, &dequant->counts[tensor]);
+    return dti_dequant_open(&found->how, reterr);
 }
 
 enum dti_dequant_state dti_dequant_state_of(const struct dti_file_dequant *dequant, size_t tensor)
 {
-    return dequant->entries[tensor].found
+    return dti_dequant_found_in(dequant, tensor)
                ? DTI_DEQUANT_PLAIN
                : (enum dti_dequant_state)dequant->states[dequant->view.stored_at[tensor]];
 }
@@ -121,13 +126,13 @@ bool dti_dequant_fits(const struct dti_file_dequant *dequant, const char *patter
 static bool prepare(struct dti_file_dequant *dequant, struct dti_dequant_tensor *tensor)
 {
     if (dequant->last && dti_dequant_is_alike(dequant->last, tensor)) {
-        dti_dequant_prepare(tensor, dequant->last->method);
+        tensor->method = dequant->last->method;
     } else {
         struct dti_dequant_method *const method = dti_pool_alloc(&dequant->pool, sizeof *method);
         if (!method)
             return false;
         dti_dequant_method_init(method, tensor);
-        dti_dequant_prepare(tensor, method);
+        tensor->method = method;
     }
     dequant->last = tensor;
     return true;
@@ -148,7 +153,6 @@ static bool finish(struct dti_file_dequant *dequant, struct dti_dequant_found *f
     shown->remedy = DTI_REMEDY_NONE;
     if (!prepare(dequant, &found->how))
         return false;
-    found->form.how = &found->how;
     if (logical) {
         shown->bytes = found->form.is->stored_bytes;
         shown->viewed = true;
@@ -211,26 +215,23 @@ static enum dti_status fill_tensor(struct dti_file_dequant *dequant, size_t at,
 }
 
 /* Backwards, so that no tensor takes the place of one that was found and is yet to move. */
-static enum dti_status fill_view(struct dti_file_dequant *dequant, struct dti_dequant_found **found,
-                                 struct dti_error *reterr)
+static enum dti_status fill_view(struct dti_file_dequant *dequant, struct dti_error *reterr)
 {
     const size_t count = dequant->container->tensor_count;
     struct dti_container *const view = &dequant->view;
     size_t shown = 0;
     enum dti_status status = DTI_OK;
     for (size_t i = 0; i < count; i++)
-        shown += found[i] || dequant->states[i] != DTI_DEQUANT_PART;
-    size_t *const stored_at = dti_pool_array(&dequant->pool, shown + 1, sizeof *stored_at);
-    dequant->entries = dti_pool_array(&dequant->pool, shown + 1, sizeof *dequant->entries);
-    if (!dequant->entries || !stored_at)
+        shown += dequant->found_of[i] > 0 || dequant->states[i] != DTI_DEQUANT_PART;
+    uint32_t *const stored_at = dti_pool_array(&dequant->pool, shown + 1, sizeof *stored_at);
+    if (!stored_at)
         return dti_no_memory(reterr);
     view->tensor_count = shown;
     for (size_t i = count; i > 0 && status == DTI_OK; i--) {
-        struct dti_dequant_found *const own = found[i - 1];
+        struct dti_dequant_found *const own = dti_dequant_found_at(dequant, i - 1);
         if (!own && dequant->states[i - 1] == DTI_DEQUANT_PART)
             continue;
-        stored_at[--shown] = i - 1;
-        dequant->entries[shown] = (struct dti_dequant_entry){.found = own};
+        stored_at[--shown] = (uint32_t)(i - 1);
         status = fill_tensor(dequant, i - 1, own, &view->tensors[shown], reterr);
     }
     view->stored_at = stored_at;
@@ -298,27 +299,26 @@ static enum dti_status look_at_blocks(struct dti_file_dequant *dequant, size_t a
     return *ret ? dti_dequant_ggml(dequant, at, *ret, reterr) : dti_no_memory(reterr);
 }
 
-static enum dti_status look(struct dti_file_dequant *dequant, struct dti_dequant_found **found,
-                            struct dti_error *reterr)
+static enum dti_status look(struct dti_file_dequant *dequant, struct dti_error *reterr)
 {
     const struct dti_container *const container = dequant->container;
     const bool npy = dti_is_array(container->kind) && container->tensor_count == 1;
     enum dti_status status = DTI_OK;
     const bool onnx = dti_container_has(container->kind, DTI_TRAIT_GRAPH);
     if (!npy && !onnx && !dti_is_gguf(container->kind))
-        return dti_dequant_find(dequant, found, reterr);
+        return dti_dequant_find(dequant, reterr);
     for (size_t i = 0; i < container->tensor_count && status == DTI_OK; i++) {
+        struct dti_dequant_found *found = NULL;
         struct dti_error error;
-        status = npy    ? dequant_npy(dequant, found, &error)
-                 : onnx ? dti_dequant_onnx(dequant, i, &found[i], &error)
-                        : look_at_blocks(dequant, i, &found[i], &error);
-        status = dti_dequant_settle(dequant, i, status, &error, &found[i], reterr);
+        status = npy    ? dequant_npy(dequant, &found, &error)
+                 : onnx ? dti_dequant_onnx(dequant, i, &found, &error)
+                        : look_at_blocks(dequant, i, &found, &error);
+        status = dti_dequant_settle(dequant, i, status, &error, found, reterr);
     }
     return status;
 }
 
-static enum dti_status make_from(struct dti_file_dequant *dequant, struct dti_dequant_found **found,
-                                 struct dti_error *reterr)
+static enum dti_status make(struct dti_file_dequant *dequant, struct dti_error *reterr)
 {
     const struct dti_container *const container = dequant->container;
     const size_t count = container->tensor_count;
@@ -326,7 +326,10 @@ static enum dti_status make_from(struct dti_file_dequant *dequant, struct dti_de
         dti_pool_array(&dequant->pool, count + 1, sizeof *dequant->view.tensors);
     dequant->states = dti_pool_alloc(&dequant->pool, count + 1);
     dequant->refused = dti_calloc(count + 1, sizeof *dequant->refused);
-    if (!dequant->view.tensors || !dequant->states || !dequant->refused ||
+    dequant->found = dti_calloc(count + 1, sizeof *dequant->found);
+    dequant->found_of = dti_calloc(count + 1, sizeof *dequant->found_of);
+    if (count > UINT32_MAX - 1 || !dequant->found || !dequant->found_of || !dequant->view.tensors ||
+        !dequant->states || !dequant->refused ||
         !dti_quant_names_init(&dequant->names, container) ||
         !dti_name_order_init(&dequant->metadata, container->metadata_count))
         return dti_no_memory(reterr);
@@ -335,9 +338,9 @@ static enum dti_status make_from(struct dti_file_dequant *dequant, struct dti_de
         dti_name_order_add(&dequant->metadata, container->metadata[i].key,
                            container->metadata[i].key_length);
     dti_name_order_sort(&dequant->metadata);
-    enum dti_status status = look(dequant, found, reterr);
+    enum dti_status status = look(dequant, reterr);
     if (status == DTI_OK)
-        status = fill_view(dequant, found, reterr);
+        status = fill_view(dequant, reterr);
     if (status == DTI_OK)
         status = dti_dequant_notes(dequant, reterr);
     if (status == DTI_OK && dequant->request.logical) {
@@ -347,16 +350,6 @@ static enum dti_status make_from(struct dti_file_dequant *dequant, struct dti_de
     if (status == DTI_OK)
         status = fill_metadata(dequant, reterr);
     return status == DTI_OK ? fill_files(dequant, reterr) : status;
-}
-
-static enum dti_status make(struct dti_file_dequant *dequant, struct dti_error *reterr)
-{
-    struct dti_dequant_found **const found =
-        dti_calloc(dequant->container->tensor_count + 1, sizeof *found);
-    const enum dti_status status =
-        found ? make_from(dequant, found, reterr) : dti_no_memory(reterr);
-    dti_free(found);
-    return status;
 }
 
 enum dti_status dti_file_dequant_new(struct dti_file_dequant **ret, struct dti_container *container,
@@ -396,6 +389,9 @@ void dti_file_dequant_free(struct dti_file_dequant *dequant)
     for (size_t i = 0; i < DTI_PART_COUNT; i++)
         dti_container_free(dequant->sibling[i]);
     dti_free(dequant->refused);
+    dti_free(dequant->found);
+    dti_free(dequant->found_of);
+    dti_free(dequant->counts);
     dti_quant_config_free(&dequant->config);
     dti_quant_names_free(&dequant->names);
     dti_name_order_free(&dequant->metadata);
@@ -407,16 +403,15 @@ void dti_file_dequant_free(struct dti_file_dequant *dequant)
 const struct dti_dequant_form *dti_file_dequant_form(const struct dti_file_dequant *dequant,
                                                      size_t tensor)
 {
-    const struct dti_dequant_found *const found = dequant->entries[tensor].found;
+    const struct dti_dequant_found *const found = dti_dequant_found_in(dequant, tensor);
     return found ? &found->form : &dequant->none;
 }
 
 void dti_file_dequant_specials(const struct dti_file_dequant *dequant, size_t tensor,
                                uint64_t *ret_nan, uint64_t *ret_inf)
 {
-    const struct dti_dequant_found *const found = dequant->entries[tensor].found;
-    *ret_nan = found ? atomic_load(&found->how.nan) : 0;
-    *ret_inf = found ? atomic_load(&found->how.inf) : 0;
+    *ret_nan = dequant->counts ? atomic_load(&dequant->counts[tensor].nan) : 0;
+    *ret_inf = dequant->counts ? atomic_load(&dequant->counts[tensor].inf) : 0;
 }
 
 const char *dti_file_dequant_config(const struct dti_file_dequant *dequant)

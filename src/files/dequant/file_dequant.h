@@ -50,18 +50,32 @@ struct dti_form_traits {
     bool zero_points, tensor_scale;
     bool flat;   /* groups cover all elements in order, and cross rows; axis is 0 */
     bool nested; /* scales are quantized too */
-    const struct dti_format *number; /* original dtype, if a state has it; or NULL */
-    uint64_t stored_bytes;           /* of all its parts */
+    const struct dti_format *number;                /* original dtype, if a state has it; or NULL */
+    uint64_t stored_bytes;                          /* of all its parts */
+    const struct dti_tensor *lists[DTI_PART_COUNT]; /* the tensors that each part is one of; NULL:
+                                                     * there is none */
 };
 /* What is a tensor's own. */
 struct dti_dequant_tensor;
 struct dti_dequant_form {
     struct dti_form_traits *is;
-    const struct dti_tensor **listed; /* the parts that exist, in order: see dti_form_part() */
-    uint16_t part_set;                /* of 1 << enum dti_quant_part */
-    bool input_scale; /* of a transcoding: a scale for activations is stored with it */
-    struct dti_dequant_tensor *how; /* for code in this layer that reads it */
+    const uint32_t *listed; /* indices of the parts that exist, in order: see dti_form_part() */
+    uint16_t part_set;      /* of 1 << enum dti_quant_part */
+    /* of a transcoding: */
+    bool input_scale; /* a scale for activations is stored with it */
+    bool symmetric;   /* all zero points are in the middle; set once it is planned to become
+                       * integers with groups of another layout */
+    enum dti_dtype narrow : 8; /* if so: the dtype that its fp32 scales are rounded to; DTI_NONE:
+                                * not rounded */
+    uint8_t gguf_row;          /* once it is planned to become GGUF: for dti_form_type() */
 };
+/* The type of blocks that was asked for, or NULL. */
+static inline const struct dti_gguf_type *dti_form_type(const struct dti_dequant_form *form)
+{
+    return form->gguf_row > 0 ? dti_gguf_type_of((enum dti_gguf_blocks)(form->gguf_row - 1)) : NULL;
+}
+/* How it is read, for code in this layer; of a tensor that is quantized. */
+struct dti_dequant_tensor *dti_form_how(const struct dti_dequant_form *form);
 /* part: of enum dti_quant_part. NULL: there is none. */
 const struct dti_tensor *dti_form_part(const struct dti_dequant_form *form, size_t part);
 size_t dti_form_part_count(const struct dti_dequant_form *form);
@@ -77,9 +91,9 @@ void dti_file_dequant_free(struct dti_file_dequant *dequant); /* NULL is fine */
 /* The view, for dti_rewrite_new(); its request must have the same patterns. */
 struct dti_container *dti_file_dequant_container(struct dti_file_dequant *dequant);
 /* Where the elements of a tensor of the view come from: a source that lives as long as the view or,
- * if *ret_source is NULL, a range of a file. Not thread-safe. */
+ * if there is none, a range of a file. Not thread-safe. */
 enum dti_status dti_file_dequant_data(struct dti_file_dequant *dequant, size_t tensor,
-                                      const struct dti_batch_source **ret_source,
+                                      struct dti_batch_source *ret_source,
                                       const struct dti_input **ret_input, uint64_t *ret_offset,
                                       struct dti_error *reterr);
 

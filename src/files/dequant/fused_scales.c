@@ -11,7 +11,7 @@ bool dti_fused_scale_of(const struct dti_dequant_found *found, struct dti_fused_
         !found->form.is->tensor_scale || strcmp(found->form.is->layout, "mlx") == 0)
         return false;
     const struct dti_dequant_tensor *const how = &found->how;
-    const struct dti_tensor *const tensors = how->codes.container->tensors;
+    const struct dti_tensor *const tensors = how->is->from.codes->tensors;
     *ret = (struct dti_fused_scale){
         .divides = how->tensor_divisor != 0,
         .stored = how->tensor_divisor != 0 ? how->tensor_divisor : how->tensor_scale,

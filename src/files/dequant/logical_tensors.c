@@ -153,14 +153,14 @@ enum dti_status dti_logical_open(struct dti_container **ret, const char *path,
 }
 
 enum dti_status dti_logical_data(struct dti_container *container, size_t tensor,
-                                 const struct dti_batch_source **ret_source,
+                                 struct dti_batch_source *ret_source,
                                  const struct dti_input **ret_input, uint64_t *ret_offset,
                                  struct dti_error *reterr)
 {
     if (container->stored)
         return dti_file_dequant_data(container->own, tensor, ret_source, ret_input, ret_offset,
                                      reterr);
-    *ret_source = NULL;
+    *ret_source = (struct dti_batch_source){.read = NULL};
     return dti_container_data(container, tensor, ret_input, ret_offset, reterr);
 }
 
@@ -186,7 +186,7 @@ void dti_logical_close(struct dti_container *container)
 
 uint64_t dti_logical_scale_bytes(const struct dti_dequant_form *form)
 {
-    const struct dti_gguf_type *const gguf = form->how->is->gguf;
+    const struct dti_dequant_traits *const is = dti_form_how(form)->is;
     return form->is->stored_bytes - dti_form_part(form, DTI_PART_CODES)->bytes +
-           (gguf ? form->how->is->elements / gguf->elements * gguf->other_bytes : 0);
+           (is->gguf ? is->elements / is->gguf->elements * is->gguf->other_bytes : 0);
 }

@@ -37,7 +37,7 @@ void dti_logical_close(struct dti_container *container);
 
 /* Where the elements of a tensor come from: as dti_file_dequant_data(). */
 enum dti_status dti_logical_data(struct dti_container *container, size_t tensor,
-                                 const struct dti_batch_source **ret_source,
+                                 struct dti_batch_source *ret_source,
                                  const struct dti_input **ret_input, uint64_t *ret_offset,
                                  struct dti_error *reterr);
 

@@ -504,7 +504,7 @@ static enum dti_status add_tensor(struct judged_rewrite *job, size_t at,
             .layout = tensor->way->layout,
             .rank = source->rank,
             .shape = source->shape,
-            .place = tensor->part,
+            .place = &rewrite->parts[tensor->part],
             .fortran = dti_rewrite_is_fortran(rewrite, source),
         };
         status = add_part(job, at, &part, verdict, reterr);
@@ -519,7 +519,7 @@ static enum dti_status add_tensor(struct judged_rewrite *job, size_t at,
                 .format = dti_format_get(shapes[i].dtype),
                 .rank = shapes[i].rank,
                 .shape = shapes[i].shape,
-                .place = dti_rewrite_part(tensor, (enum dti_quant_part)i),
+                .place = dti_rewrite_part(rewrite, at, (enum dti_quant_part)i),
             };
             status = add_part(job, at, &part, verdict, reterr);
         }

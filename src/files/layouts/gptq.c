@@ -373,7 +373,7 @@ static enum dti_status set(struct dti_file_dequant *dequant, const struct dti_de
     ret->form.is->per = DTI_PER_GROUP;
     ret->form.is->axis = 1;
     ret->form.is->group[1] = shape->group;
-    ret->form.is->zero_points = how->zeros.container != NULL;
+    ret->form.is->zero_points = how->is->from.zeros != NULL;
     return dti_dequant_show(dequant, group, 2, numbers, ret, reterr);
 }
 
@@ -602,7 +602,7 @@ static struct words_scheme scheme_of(const struct dti_dequant_found *found)
     return (struct words_scheme){
         .bits = grouped.bits,
         .length = grouped.length == grouped.columns ? -1 : (long long)grouped.length,
-        .symmetric = found->symmetric,
+        .symmetric = found->form.symmetric,
         .ordered = dti_dequant_order(&found->how) != NULL,
         .head = dti_quant_name_ends(found->shown->name, found->shown->name_length, head),
     };

@@ -229,7 +229,7 @@ static enum dti_status match_biased(struct dti_file_dequant *dequant,
         status = dti_dequant_set_unsigned(dequant, tensor->group, scheme.bits, ret, reterr);
     if (status != DTI_OK)
         return status;
-    ret->how.biases = tensor->group->part[DTI_PART_BIAS];
+    DTI_SET_PART(&ret->how, biases, tensor->group->part[DTI_PART_BIAS]);
     ret->how.is->number = biases->format->id;
     ret->form.is->number = biases->format;
     ret->form.is->dtype = dtypes[scheme.bits];

@@ -156,7 +156,7 @@ static void end_probe(struct dti_lint *lint)
         return;
     struct dti_dequant_tensor *const how = &dti_lint_found(lint, lint->probed)->how;
     how->probe = false;
-    dti_dequant_prepare(how, lint->probe_before);
+    how->method = lint->probe_before;
     lint->probed = SIZE_MAX;
     dti_stripes_free(&lint->dequant->stripes); /* drop the cached probe data */
     dti_stripes_init(&lint->dequant->stripes);
@@ -174,7 +174,7 @@ bool dti_lint_probe(struct dti_lint *lint, size_t *ret_tensor)
         lint->probed = at;
         lint->probe_before = how->method;
         dti_dequant_method_init(&lint->probe_method, how);
-        dti_dequant_prepare(how, &lint->probe_method);
+        how->method = &lint->probe_method;
         dti_stripes_free(&lint->dequant->stripes);
         dti_stripes_init(&lint->dequant->stripes);
         *ret_tensor = at;

@@ -48,7 +48,7 @@ enum dti_status dti_lint_fused(struct dti_lint *lint, struct dti_error *reterr);
 /* How a tensor of the view is stored; NULL: not quantized. */
 static inline struct dti_dequant_found *dti_lint_found(const struct dti_lint *lint, size_t at)
 {
-    return lint->dequant->entries[at].found;
+    return dti_dequant_found_in(lint->dequant, at);
 }
 
 /* "[1, 3]", the index of an element in its shape; "0.5", a number with few digits. */

@@ -68,7 +68,7 @@ static enum dti_status add_tally(struct dti_lint *lint, enum dti_lint_rule rule,
  * negative. */
 static bool may_be_negative(const struct dti_dequant_tensor *how)
 {
-    return how->biases.container || how->nested ||
+    return how->is->from.biases || how->nested ||
            (how->is->block &&
             (how->is->block->id == DTI_BLOCK_Q8_0 || how->is->block->id == DTI_BLOCK_Q4_0));
 }
@@ -90,7 +90,7 @@ static enum dti_status look_at_scales(struct dti_lint *lint, size_t at,
                 count_one(&odd, done + i);
             else if (!(scale > 0))
                 count_one(scale < 0 ? &negative : &zero, done + i);
-            if (how->biases.container &&
+            if (how->is->from.biases &&
                 !(window->bias[i] >= -3.4028235e38f && window->bias[i] <= 3.4028235e38f))
                 count_one(&biases, done + i);
         }
@@ -99,14 +99,14 @@ static enum dti_status look_at_scales(struct dti_lint *lint, size_t at,
     lint->tensors[at].scales_bad = odd.count > 0 || biases.count > 0;
     lint->tensors[at].zero_scales = zero.count > 0;
     if (status == DTI_OK)
-        status = add_tally(lint, DTI_LINT_SCALE_NOT_FINITE, at, &how->scales, "scales",
+        status = add_tally(lint, DTI_LINT_SCALE_NOT_FINITE, at, DTI_PART_OF(how, scales), "scales",
                            "NaN or infinite", &odd, reterr);
     if (status == DTI_OK)
-        status = add_tally(lint, DTI_LINT_SCALE_NOT_FINITE, at, &how->biases, "biases",
+        status = add_tally(lint, DTI_LINT_SCALE_NOT_FINITE, at, DTI_PART_OF(how, biases), "biases",
                            "NaN or infinite", &biases, reterr);
     if (status == DTI_OK && !may_be_negative(how))
-        status = add_tally(lint, DTI_LINT_SCALE_NEGATIVE, at, &how->scales, "scales", "negative",
-                           &negative, reterr);
+        status = add_tally(lint, DTI_LINT_SCALE_NEGATIVE, at, DTI_PART_OF(how, scales), "scales",
+                           "negative", &negative, reterr);
     return status;
 }
 
@@ -120,12 +120,13 @@ static enum dti_status look_at_zeros(struct dti_lint *lint, size_t at,
     enum dti_status status = DTI_OK;
     if (how->is->zero_form != DTI_ZERO_PLAIN)
         return DTI_OK;
-    const struct dti_tensor *const zeros = dti_dequant_part_tensor(&how->zeros);
+    const struct dti_tensor *const zeros = dti_dequant_part_tensor(DTI_PART_OF(how, zeros));
     const size_t size = dti_format_container(zeros->format);
     for (uint64_t done = 0; done < zeros->elements && status == DTI_OK;) {
         const uint64_t left = zeros->elements - done, most = sizeof scratch->raw / size;
         const size_t n = (size_t)(left < most ? left : most);
-        status = dti_dequant_read_part(&how->zeros, scratch->raw, n * size, done * size, reterr);
+        status = dti_dequant_read_part(DTI_PART_OF(how, zeros), scratch->raw, n * size, done * size,
+                                       reterr);
         for (size_t i = 0; i < n && status == DTI_OK; i++) {
             int64_t zero;
             if (!dti_dequant_zero_of(how, scratch->raw, i, &zero))
@@ -134,9 +135,10 @@ static enum dti_status look_at_zeros(struct dti_lint *lint, size_t at,
         done += n;
     }
     lint->tensors[at].unreadable = outside.count > 0;
-    return status == DTI_OK ? add_tally(lint, DTI_LINT_ZERO_POINT_RANGE, at, &how->zeros,
-                                        "zero points", "none of the codes", &outside, reterr)
-                            : status;
+    return status == DTI_OK
+               ? add_tally(lint, DTI_LINT_ZERO_POINT_RANGE, at, DTI_PART_OF(how, zeros),
+                           "zero points", "none of the codes", &outside, reterr)
+               : status;
 }
 
 /* The number of unused bits in a row's words after its last code; 0: none, or more than a word,
@@ -181,7 +183,7 @@ static enum dti_status look_at_row_ends(struct dti_lint *lint, size_t at, unsign
     for (uint64_t done = 0; done < how->is->rows && status == DTI_OK;) {
         const uint64_t left = how->is->rows - done;
         const size_t n = (size_t)(left < at_once ? left : at_once);
-        status = dti_dequant_read_part(&how->codes, scratch->raw, n * (size_t)stride,
+        status = dti_dequant_read_part(DTI_PART_OF(how, codes), scratch->raw, n * (size_t)stride,
                                        (done + 1) * how->is->row_bytes - stride, reterr);
         for (size_t i = 0; i < n && status == DTI_OK; i++) {
             const unsigned char *const end = scratch->raw + (i + 1) * stride - 4;
@@ -207,7 +209,7 @@ static enum dti_status look_at_column_ends(struct dti_lint *lint, size_t at,
     for (uint64_t done = 0; done < how->is->columns && rest > 0 && status == DTI_OK;) {
         const uint64_t left = how->is->columns - done, most = sizeof scratch->raw / 4;
         const size_t n = (size_t)(left < most ? left : most);
-        status = dti_dequant_read_part(&how->codes, scratch->raw, 4 * n,
+        status = dti_dequant_read_part(DTI_PART_OF(how, codes), scratch->raw, 4 * n,
                                        ((words - 1) * how->is->columns + done) * 4, reterr);
         for (size_t i = 0; i < n && status == DTI_OK; i++) {
             if ((uint32_t)dti_little_get(scratch->raw + 4 * i, 4) >> rest != 0)
@@ -253,13 +255,14 @@ static enum dti_status look_at_zero_ends(struct dti_lint *lint, size_t at,
     enum dti_status status = DTI_OK;
     if (tail == 0)
         return status;
-    const struct dti_tensor *const zeros = dti_dequant_part_tensor(&how->zeros);
+    const struct dti_tensor *const zeros = dti_dequant_part_tensor(DTI_PART_OF(how, zeros));
     const uint64_t row = zeros->shape[zeros->rank - 1],
                    rows = zeros->rank > 1 ? zeros->shape[zeros->rank - 2] : 1;
     for (uint64_t word = 0; word < zeros->elements && status == DTI_OK;) {
         const uint64_t left = zeros->elements - word, most = sizeof scratch->raw / 4;
         const size_t n = (size_t)(left < most ? left : most);
-        status = dti_dequant_read_part(&how->zeros, scratch->raw, 4 * n, word * 4, reterr);
+        status =
+            dti_dequant_read_part(DTI_PART_OF(how, zeros), scratch->raw, 4 * n, word * 4, reterr);
         for (size_t i = 0; i < n && status == DTI_OK; i++) {
             const uint64_t place = word + i;
             const uint32_t end = (uint32_t)dti_little_get(scratch->raw + 4 * i, 4) >> (32 - tail);
@@ -280,7 +283,7 @@ static enum dti_status look_at_tensor(struct dti_lint *lint, size_t at,
 {
     const struct dti_dequant_tensor *const how = &dti_lint_found(lint, at)->how;
     enum dti_status status = DTI_OK;
-    if (how->scales.container && how->is->elements > 0)
+    if (how->is->from.scales && how->is->elements > 0)
         status = look_at_scales(lint, at, scratch, reterr);
     if (status == DTI_OK)
         status = look_at_zeros(lint, at, scratch, reterr);

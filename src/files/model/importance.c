@@ -8,6 +8,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "containers/gguf/gguf_edits.h"
 #include "containers/name_order.h"
 #include "util/checked.h"
 #include "util/little_endian.h"
@@ -33,6 +34,9 @@ struct dti_importance {
     struct importance_entry *entries;
     size_t count;
     struct dti_name_order order;
+    const char *dataset; /* or NULL */
+    size_t dataset_length;
+    uint64_t chunks;
 };
 
 static enum dti_status refuse(const struct dti_importance *importance, const char *text,
@@ -115,6 +119,30 @@ static enum dti_status add_sums(struct dti_importance *importance,
     return DTI_OK;
 }
 
+/* The first of the texts that were read: an array of strings, whose values the container may not
+ * keep whole. */
+static enum dti_status read_dataset(struct dti_importance *importance, struct dti_error *reterr)
+{
+    enum { HEAD = 8 + 4 + 4 + 8, LONGEST = 1 << 16 }; /* length of the key, types, number */
+    const struct dti_container *const container = importance->container;
+    const struct dti_input *const input = &container->files[0].input;
+    const struct dti_metadata *const texts = dti_gguf_pair_of(container, "imatrix.datasets");
+    unsigned char bytes[8];
+    if (!texts || strcmp(texts->type, "array of string") != 0 || texts->count == 0)
+        return DTI_OK;
+    const uint64_t at = texts->offset + HEAD + texts->key_length;
+    enum dti_status status = dti_input_read_at(input, bytes, sizeof bytes, at, reterr);
+    const uint64_t length = status == DTI_OK ? dti_little_get(bytes, sizeof bytes) : 0;
+    if (status != DTI_OK || length > LONGEST)
+        return status;
+    char *const text = dti_pool_alloc(&importance->pool, (size_t)length + 1);
+    if (!text)
+        return dti_no_memory(reterr);
+    importance->dataset = text;
+    importance->dataset_length = (size_t)length;
+    return dti_input_read_at(input, text, (size_t)length, at + sizeof bytes, reterr);
+}
+
 static enum dti_status read_gguf(struct dti_importance *importance, struct dti_error *reterr)
 {
     enum dti_status status =
@@ -134,6 +162,10 @@ static enum dti_status read_gguf(struct dti_importance *importance, struct dti_e
             status = add_sums(importance, &names, &container->tensors[i], reterr);
     }
     dti_name_order_free(&names);
+    if (!dti_gguf_integer_of(container, "imatrix.chunk_count", &importance->chunks))
+        importance->chunks = 0;
+    if (status == DTI_OK)
+        status = read_dataset(importance, reterr);
     if (status == DTI_OK && importance->count == 0)
         status =
             refuse(importance, "is no importance matrix: no tensor is called X.in_sum2", reterr);
@@ -213,8 +245,6 @@ static enum dti_status read_old(struct dti_importance *importance, struct dti_er
 {
     enum { LEAST = 4 + 4 + 4 + 4 }; /* bytes of an entry */
     struct importance_place place = {.importance = importance};
-    const char *text;
-    size_t length;
     int64_t count = 0, calls = 0;
     if (!importance->input.seekable)
         return refuse(importance, "is no regular file", reterr);
@@ -231,8 +261,9 @@ static enum dti_status read_old(struct dti_importance *importance, struct dti_er
         status = take_entry(&place, reterr);
     if (status == DTI_OK && place.at < importance->input.size)
         status = take_number(&place, INT32_MIN, &calls, reterr);
+    importance->chunks = calls > 0 ? (uint64_t)calls : 0;
     if (status == DTI_OK && place.at < importance->input.size)
-        status = take_text(&place, &text, &length, reterr);
+        status = take_text(&place, &importance->dataset, &importance->dataset_length, reterr);
     if (status == DTI_OK && place.at < importance->input.size)
         status = refuse(importance, "goes on after the end of an importance matrix", reterr);
     return status;
@@ -289,6 +320,14 @@ void dti_importance_free(struct dti_importance *importance)
     dti_container_free(importance->container);
     dti_pool_free(&importance->pool);
     dti_free(importance);
+}
+
+struct dti_importance_facts dti_importance_facts(const struct dti_importance *importance)
+{
+    return (struct dti_importance_facts){.entries = importance->count,
+                                         .dataset = importance->dataset,
+                                         .dataset_length = importance->dataset_length,
+                                         .chunks = importance->chunks};
 }
 
 const char *dti_importance_path(const struct dti_importance *importance)

@@ -26,4 +26,14 @@ enum dti_status dti_importance_read(const struct dti_importance *importance,
 
 const char *dti_importance_path(const struct dti_importance *importance);
 
+/* What a file says of itself. */
+struct dti_importance_facts {
+    size_t entries;
+    const char
+        *dataset; /* the first text that was read, for as long as the importance lives; NULL */
+    size_t dataset_length;
+    uint64_t chunks; /* of texts; 0: not stated */
+};
+struct dti_importance_facts dti_importance_facts(const struct dti_importance *importance);
+
 #endif

@@ -112,7 +112,7 @@ static enum dti_status translate(struct view_work *work, size_t at, struct dti_t
     if (!text)
         return dti_no_memory(reterr);
     tensor->name = text;
-    tensor->name_length = name.length;
+    tensor->name_length = (uint32_t)name.length;
     if (name.change == DTI_MODEL_SAME)
         return DTI_OK;
     if (name.change == DTI_MODEL_PLUS_ONE &&
@@ -193,7 +193,7 @@ static enum dti_status add(struct view_work *work, size_t at, struct dti_error *
     apply_conventions(work, &tensor, &own);
     const size_t to = made->view.tensor_count++;
     made->view.tensors[to] = tensor;
-    made->places[to] = at;
+    made->places[to] = (uint32_t)at;
     made->tensors[to] = own;
     return DTI_OK;
 }
@@ -212,7 +212,7 @@ static enum dti_status add_made(struct view_work *work, const struct dti_model_m
     shape[0] = from->count;
     struct dti_tensor tensor = {
         .name = from->name,
-        .name_length = strlen(from->name),
+        .name_length = (uint32_t)strlen(from->name),
         .stored_as = "F32",
         .rank = 1,
         .shape = shape,
@@ -386,7 +386,7 @@ size_t dti_model_view_computed(const struct dti_model_view *view)
     return view->computed;
 }
 
-const size_t *dti_model_view_places(const struct dti_model_view *view)
+const uint32_t *dti_model_view_places(const struct dti_model_view *view)
 {
     return view->places;
 }

@@ -50,7 +50,7 @@ bool dti_model_is_image(const char *word, size_t length);
 /* The view, and the index in the container of each of its tensors (that of any tensor for one that
  * no file has). */
 struct dti_container *dti_model_view_container(struct dti_model_view *view);
-const size_t *dti_model_view_places(const struct dti_model_view *view);
+const uint32_t *dti_model_view_places(const struct dti_model_view *view);
 
 /* The tensor of the container that a tensor of the view is made of; itself for one that no file
  * has. */
@@ -64,8 +64,7 @@ bool dti_model_view_is_plain(const struct dti_model_view *view, size_t tensor);
 /* Changes where the elements of a tensor of the view come from: given the source, or input and
  * offset, of its place. What is set lives as long as the view. */
 enum dti_status dti_model_view_data(struct dti_model_view *view, size_t tensor,
-                                    const struct dti_batch_source **source,
-                                    const struct dti_input **input, uint64_t *offset,
-                                    struct dti_error *reterr);
+                                    struct dti_batch_source *source, const struct dti_input **input,
+                                    uint64_t *offset, struct dti_error *reterr);
 
 #endif

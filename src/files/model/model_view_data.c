@@ -38,11 +38,11 @@ static enum dti_status read_range(const struct range_reader *reader, void *buffe
                                   uint64_t offset, struct dti_error *reterr)
 {
     const struct dti_model_reading *const reading = reader->reading;
-    if (!reading->from)
+    if (!reading->from.read)
         return dti_input_read_once_at(reading->input, buffer, size, reading->offset + offset,
                                       reterr);
-    return reading->from->read(reading->from->context, buffer, size, offset, reader->window,
-                               reader->scratch, reterr);
+    return reading->from.read(reading->from.context, buffer, size, offset, reader->window,
+                              reader->scratch, reterr);
 }
 
 static enum dti_status read_rows(const struct range_reader *reader, unsigned char *buffer,
@@ -145,9 +145,8 @@ static void close_input(struct dti_input *input)
 }
 
 enum dti_status dti_model_view_data(struct dti_model_view *view, size_t tensor,
-                                    const struct dti_batch_source **source,
-                                    const struct dti_input **input, uint64_t *offset,
-                                    struct dti_error *reterr)
+                                    struct dti_batch_source *source, const struct dti_input **input,
+                                    uint64_t *offset, struct dti_error *reterr)
 {
     static const struct dti_input_source calls = {.read_at = read_input, .close = close_input};
     struct dti_model_reading *const reading = view->tensors[tensor].reading;
@@ -156,10 +155,10 @@ enum dti_status dti_model_view_data(struct dti_model_view *view, size_t tensor,
     if (!reading)
         return DTI_OK;
     reading->from = *source;
-    reading->input = *source ? NULL : *input;
-    reading->offset = *source ? 0 : *offset;
+    reading->input = source->read ? NULL : *input;
+    reading->offset = source->read ? 0 : *offset;
     reading->bytes = shown->bytes;
-    if (reading->change == DTI_MODEL_PLUS_ONE && !*source && !reading->plan &&
+    if (reading->change == DTI_MODEL_PLUS_ONE && !source->read && !reading->plan &&
         (stored->format->id != DTI_FP32 || stored->layout.swapped)) {
         const struct dti_request request = {.src = *stored->format,
                                             .src_layout = stored->layout,
@@ -169,21 +168,20 @@ enum dti_status dti_model_view_data(struct dti_model_view *view, size_t tensor,
         if (status != DTI_OK)
             return status;
     }
-    if (*source && !reading->made) {
-        reading->source = (struct dti_batch_source){
-            .read = read_source, .context = reading, .scratch_bytes = (*source)->scratch_bytes};
-        *source = &reading->source;
+    if (source->read && !reading->made) {
+        source->read = read_source;
+        source->context = reading;
         return DTI_OK;
     }
     reading->changed = (struct dti_input){
-        .name = *source || !*input ? view->container->path : (*input)->name,
+        .name = source->read || !*input ? view->container->path : (*input)->name,
         .fd = -1,
         .seekable = true,
         .size = shown->bytes,
         .source = &calls,
         .remote = reading,
     };
-    *source = NULL;
+    *source = (struct dti_batch_source){.read = NULL};
     *input = &reading->changed;
     *offset = 0;
     return DTI_OK;

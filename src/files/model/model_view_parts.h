@@ -13,12 +13,11 @@ struct dti_model_reading {
     const float *numbers;                 /* made */
     uint64_t row_bytes, head_rows, bytes; /* of the result */
     /* where the data are: a source, or an input */
-    const struct dti_batch_source *from;
+    struct dti_batch_source from;
     const struct dti_input *input;
     uint64_t offset;
     struct dti_plan *plan; /* DTI_MODEL_PLUS_ONE: from the file's dtype to fp32; NULL: it is fp32 */
-    struct dti_batch_source source; /* what is read instead, of a source */
-    struct dti_input changed;       /* and of an input */
+    struct dti_input changed; /* what is read instead, of an input */
 };
 
 struct dti_model_tensor {
@@ -30,7 +29,7 @@ struct dti_model_view {
     struct dti_container view;
     struct dti_container *container;
     struct dti_pool pool;
-    size_t *places;
+    uint32_t *places;
     struct dti_model_tensor *tensors;
     enum dti_model_arch arch;
     size_t computed; /* tensors that are left out because llama.cpp computes them */

@@ -43,7 +43,7 @@ struct encoder_source {
     size_t tensor;                   /* index in the container */
     /* the source of its numbers, and the destination of their loss (or NULL): see
      * dti_gguf_encoder_open() */
-    const struct dti_batch_source *from; /* NULL: read the input */
+    struct dti_batch_source from; /* none: read the input */
     const struct dti_input *input;
     uint64_t offset;
     struct dti_loss *loss;
@@ -118,9 +118,9 @@ static enum dti_status read_input(const struct piece *piece, struct dti_error *r
 
 static enum dti_status read_numbers(const struct piece *piece, struct dti_error *reterr)
 {
-    const struct dti_batch_source *const from = piece->source->from;
+    const struct dti_batch_source *const from = &piece->source->from;
     const size_t each = sizeof(float);
-    if (!from)
+    if (!from->read)
         return read_input(piece, reterr);
     return from->read(from->context, piece->scratch->x, piece->count * each, piece->first * each,
                       piece->window, (unsigned char *)piece->scratch + SCRATCH, reterr);
@@ -264,6 +264,20 @@ static enum dti_status read_blocks(void *context, void *buffer, size_t size, uin
     return status;
 }
 
+/* A type that cannot do without weights. */
+static enum dti_status refuse_unweighted(const struct encoder_source *source,
+                                         struct dti_error *reterr)
+{
+    const struct dti_rewrite *const rewrite = source->encoder->rewrite;
+    const struct dti_tensor *const tensor = &rewrite->container->tensors[source->tensor];
+    const char *const path = dti_importance_path(rewrite->request.encode.importance);
+    char name[DTI_QUOTE_SIZE];
+    return dti_fail_remedy(
+        reterr, DTI_BAD_INPUT, DTI_REMEDY_TYPE_OR_KEEP,
+        "%s has no entry for tensor %s, and %s needs weights", DTI_QUOTED(path, strlen(path)),
+        dti_quote(name, tensor->name, tensor->name_length), source->coder.type->word);
+}
+
 /* Sets the weights, and counts whether there are any. */
 static enum dti_status add_weights(struct encoder_source *source, size_t at,
                                    struct dti_error *reterr)
@@ -279,6 +293,9 @@ static enum dti_status add_weights(struct encoder_source *source, size_t at,
         dti_importance_read(importance, tensor, &encoder->pool, &source->weights.columns, reterr);
     source->weights.row = tensor->shape[tensor->rank - 1];
     source->weights.rows = tensor->rank > 1 ? tensor->shape[tensor->rank - 2] : 1;
+    if (status == DTI_OK && !source->weights.columns && !source->coder.encode &&
+        tensor->elements > 0)
+        return refuse_unweighted(source, reterr);
     if (!source->weights.columns && counts->missing++ == 0)
         counts->first_missing = at;
     counts->used += source->weights.columns != NULL;
@@ -357,10 +374,10 @@ static enum dti_status set_tensor_scale(struct encoder_source *source, struct dt
 }
 
 enum dti_status dti_gguf_encoder_open(struct dti_gguf_encoder *encoder, size_t place,
-                                      const struct dti_batch_source **ret, struct dti_error *reterr)
+                                      struct dti_batch_source *ret, struct dti_error *reterr)
 {
     struct encoder_source *const source = encoder->sources[place];
-    *ret = NULL;
+    *ret = (struct dti_batch_source){.read = NULL};
     if (!source)
         return DTI_OK;
     enum dti_status status =
@@ -371,8 +388,10 @@ enum dti_status dti_gguf_encoder_open(struct dti_gguf_encoder *encoder, size_t p
                                         &source->input, &source->offset, reterr);
     if (status != DTI_OK)
         return status;
-    source->source.scratch_bytes = SCRATCH + (source->from ? source->from->scratch_bytes : 0);
-    *ret = &source->source;
+    source->source.scratch_bytes = SCRATCH + source->from.scratch_bytes;
+    *ret = source->source;
+    if (source->weights.columns && !dti_gguf_prepare(source->coder.type->blocks))
+        return dti_no_memory(reterr);
     return source->nv ? set_tensor_scale(source, reterr) : DTI_OK;
 }
 

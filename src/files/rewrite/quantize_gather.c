@@ -27,12 +27,12 @@ static int compare(const void *a, const void *b)
 static void list_task(struct dti_quantize_job *job, size_t task, uint64_t *bytes)
 {
     const struct dti_rewrite *const rewrite = job->run->rewrite;
-    const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[job->tasks[task].at];
+    const size_t at = job->tasks[task].at;
     for (unsigned i = 0; i < DTI_PART_COUNT; i++) {
-        if ((tensor->parts >> i & 1) == 0)
+        if ((rewrite->tensors[at].parts >> i & 1) == 0)
             continue;
         const struct dti_rewrite_part *const part =
-            dti_rewrite_part(tensor, (enum dti_quant_part)i);
+            dti_rewrite_part(rewrite, at, (enum dti_quant_part)i);
         if (part->bytes == 0 || part->bytes > SMALL || part->bytes > MOST - *bytes)
             continue;
         *bytes += part->bytes;
@@ -72,8 +72,7 @@ enum dti_status dti_quant_task_write(const struct dti_quant_task *task, enum dti
                                      struct dti_error *reterr)
 {
     const struct dti_rewrite *const rewrite = task->rewrite;
-    const struct dti_rewrite_part *const place =
-        dti_rewrite_part(&rewrite->tensors[task->at], part);
+    const struct dti_rewrite_part *const place = dti_rewrite_part(rewrite, task->at, part);
     if (size == 0)
         return DTI_OK;
     if (task->gathered[part]) {

@@ -212,7 +212,7 @@ static enum dti_status write_tensor_scale(struct dti_quant_task *task, struct dt
         scales->tensor_scale = 1 / stored;
         scales->tensor_divisor = stored;
     }
-    task->rewrite->tensors[task->at].outcome->quantized.scale = scales->tensor_scale;
+    dti_rewrite_outcome(task->rewrite, task->at)->quantized.scale = scales->tensor_scale;
     dti_quant_little(&stored, sizeof stored, 1);
     return dti_quant_task_write(task, DTI_PART_TENSOR_SCALE, &stored, sizeof stored, 0, reterr);
 }
@@ -231,7 +231,7 @@ enum dti_status dti_quant_task_scales(struct dti_quant_task *task, struct dti_er
 {
     const struct dti_rewrite_tensor *const tensor = &task->rewrite->tensors[task->at];
     struct dti_quantized_tensor *const figures =
-        &task->rewrite->tensors[task->at].outcome->quantized;
+        &dti_rewrite_outcome(task->rewrite, task->at)->quantized;
     enum dti_status status = dti_quant_scales_new(&task->scales, task->plan, task->ranges, reterr);
     if (status == DTI_OK && dti_quant_is_flat(task->stored.row))
         status = dti_quant_task_state(task, reterr);
@@ -315,7 +315,7 @@ enum dti_status dti_quant_task_end(struct dti_quant_task *task, struct dti_error
         status = pack_zero_points(task, reterr);
     if (status == DTI_OK && dti_quant_mark(task->stored.row))
         status = dti_quant_task_fill_rows(task, reterr);
-    rewrite->tensors[task->at].outcome->quantized.count = *count;
+    dti_rewrite_outcome(rewrite, task->at)->quantized.count = *count;
     dti_rewrite_add_loss(rewrite, task->at, &task->report.loss);
     rewrite->count.clipped += count->clipped;
     rewrite->count.blocks += count->blocks;

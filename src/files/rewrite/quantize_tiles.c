@@ -173,7 +173,7 @@ enum dti_status dti_quant_task_fill_rows(const struct dti_quant_task *task,
 {
     static const unsigned char zeros[4096];
     const struct dti_rewrite *const rewrite = task->rewrite;
-    const uint64_t end = dti_rewrite_part(&rewrite->tensors[task->at], DTI_PART_CODES)->bytes;
+    const uint64_t end = dti_rewrite_part(rewrite, task->at, DTI_PART_CODES)->bytes;
     enum dti_status status = DTI_OK;
     for (uint64_t at = task->sizes.code_bytes; at < end && status == DTI_OK;) {
         const size_t n = end - at < sizeof zeros ? (size_t)(end - at) : sizeof zeros;

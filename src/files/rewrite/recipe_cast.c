@@ -303,9 +303,8 @@ static bool fits(const struct dti_rewrite *rewrite, const char *pattern, size_t 
 }
 
 static enum dti_status data(const struct dti_rewrite *rewrite, size_t tensor,
-                            const struct dti_batch_source **ret_source,
-                            const struct dti_input **ret_input, uint64_t *ret_offset,
-                            struct dti_error *reterr)
+                            struct dti_batch_source *ret_source, const struct dti_input **ret_input,
+                            uint64_t *ret_offset, struct dti_error *reterr)
 {
     return dti_file_dequant_data(rewrite->request.dequant, tensor, ret_source, ret_input,
                                  ret_offset, reterr);

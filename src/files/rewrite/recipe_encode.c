@@ -195,13 +195,12 @@ static enum dti_status check_weights(struct dti_rewrite *rewrite, struct dti_err
 }
 
 static enum dti_status data(const struct dti_rewrite *rewrite, size_t tensor,
-                            const struct dti_batch_source **ret_source,
-                            const struct dti_input **ret_input, uint64_t *ret_offset,
-                            struct dti_error *reterr)
+                            struct dti_batch_source *ret_source, const struct dti_input **ret_input,
+                            uint64_t *ret_offset, struct dti_error *reterr)
 {
     const enum dti_status status =
         dti_gguf_encoder_open(rewrite->encoder, tensor, ret_source, reterr);
-    if (status != DTI_OK || *ret_source)
+    if (status != DTI_OK || ret_source->read)
         return status;
     return dti_file_dequant_data(rewrite->request.dequant, tensor, ret_source, ret_input,
                                  ret_offset, reterr);

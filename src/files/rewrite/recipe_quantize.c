@@ -126,7 +126,7 @@ static enum dti_status find_axis(struct dti_rewrite *rewrite, size_t at, struct 
             reterr, DTI_USAGE, DTI_REMEDY_KEEP_INSTEAD, "%s has %u dimensions and no axis %lld",
             dti_tensor_place(rewrite->container, rewrite->tensors[at].source, place), source->rank,
             (long long)recipe->axis);
-    rewrite->tensors[at].axis = (unsigned)axis;
+    rewrite->tensors[at].axis = (uint8_t)axis;
     return DTI_OK;
 }
 

@@ -194,9 +194,8 @@ static enum dti_status plan(struct dti_rewrite *rewrite, size_t at, struct dti_e
 }
 
 static enum dti_status data(const struct dti_rewrite *rewrite, size_t tensor,
-                            const struct dti_batch_source **ret_source,
-                            const struct dti_input **ret_input, uint64_t *ret_offset,
-                            struct dti_error *reterr)
+                            struct dti_batch_source *ret_source, const struct dti_input **ret_input,
+                            uint64_t *ret_offset, struct dti_error *reterr)
 {
     return dti_file_transcode_data(rewrite->request.transcode, tensor, ret_source, ret_input,
                                    ret_offset, reterr);

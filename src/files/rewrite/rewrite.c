@@ -74,7 +74,7 @@ enum dti_status dti_rewrite_open(struct dti_rewrite *rewrite, bool force, struct
 
 void dti_rewrite_add_loss(struct dti_rewrite *rewrite, size_t at, const struct dti_loss *loss)
 {
-    dti_loss_summarize(loss, &rewrite->tensors[at].outcome->loss);
+    dti_loss_summarize(loss, &dti_rewrite_outcome(rewrite, at)->loss);
     if (loss->max_absolute > rewrite->loss.max_absolute)
         rewrite->max_tensor = at;
     dti_loss_merge(&rewrite->loss, loss);
@@ -84,7 +84,7 @@ void dti_rewrite_loss(const struct dti_rewrite *rewrite, struct dti_loss_summary
 {
     dti_loss_summarize(&rewrite->loss, ret);
     if (rewrite->tensor_count > 0)
-        ret->max_index = rewrite->tensors[rewrite->max_tensor].outcome->loss.max_index;
+        ret->max_index = dti_rewrite_outcome(rewrite, rewrite->max_tensor)->loss.max_index;
 }
 
 void dti_rewrite_free(struct dti_rewrite *rewrite)

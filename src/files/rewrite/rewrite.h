@@ -144,13 +144,13 @@ struct dti_rewrite_request {
     /* If the container is a selection of another one's tensors: that one (for a view: the view),
      * and the index there of each; else NULL. Both must outlive the rewrite. */
     struct dti_container *whole;
-    const size_t *places;
+    const uint32_t *places;
     const struct dti_container *model; /* whose metadata the new file copies unchanged; NULL: the
                                           container. Must outlive the rewrite */
     /* GGUF from a checkpoint: the view that the container is, or whose tensors it lists, and the
      * index there of each of its tensors (NULL: the same). Must outlive the rewrite. Else NULL */
     struct dti_model_view *model_view;
-    const size_t *model_places;
+    const uint32_t *model_places;
     struct dti_fused_ranges *fused; /* of the whole, shared by several rewrites; NULL: made here, if
                                        needed. Must outlive the rewrite */
     dti_warn_fn *warn;              /* receives warnings, such as that nothing is cast; or NULL */
@@ -193,14 +193,15 @@ struct dti_rewrite_way {
     const struct dti_format *format;    /* of the output, if one tensor; NULL: quantized */
     struct dti_layout layout;           /* of the output, if one tensor */
 };
+/* There may be millions, so this is small. */
 struct dti_rewrite_tensor {
-    uint32_t source; /* index in the container */
-    unsigned axis;   /* of quantization */
-    uint16_t parts;  /* a set of 1 << enum dti_quant_part; for a single tensor: the first one */
-    enum dti_fate fate : 8;
     const struct dti_rewrite_way *way;
-    struct dti_rewrite_part *part;       /* of that set, in order */
-    struct dti_rewrite_outcome *outcome; /* zeros, shared, if nothing is counted */
+    uint32_t source; /* index in the container */
+    uint32_t part;   /* index in dti_rewrite.parts of the first one of this set: */
+    uint16_t parts;  /* 1 << enum dti_quant_part; for a single tensor: the first one */
+    uint8_t axis;    /* of quantization; at most DTI_QUANT_RANK_MAX dimensions are quantized */
+    enum dti_fate fate : 8;
+    uint32_t outcome; /* index in dti_rewrite.outcomes */
 };
 
 /* Tensors that are encoded as types that take weights. */
@@ -217,7 +218,8 @@ struct dti_rewrite {
      * those of this part; the others follow them. */
     size_t tensor_count;
     struct dti_rewrite_tensor *tensors;
-    struct dti_rewrite_part *parts; /* of all tensors */
+    size_t part_count;
+    struct dti_rewrite_part *parts; /* of all tensors, those of a tensor in order */
     /* The tensors of the new files, with the texts and shapes that are no tensor's own: kept while
      * the heads of the files may wait. */
     struct dti_rewrite_list {
@@ -225,7 +227,7 @@ struct dti_rewrite {
         uint64_t *shapes;
         struct dti_buffer names;
     } list;
-    struct dti_rewrite_outcome *outcomes;
+    struct dti_rewrite_outcome *outcomes; /* the last one: zeros, where nothing is counted */
     /* Shards with tensors, then the index if any; or one file; for npy OUT.npy is last. */
     struct dti_new_files files;
     struct dti_pool ways;
@@ -285,7 +287,8 @@ static inline size_t dti_rewrite_place(const struct dti_rewrite *rewrite, size_t
 static inline uint64_t dti_rewrite_work(const struct dti_rewrite *rewrite, size_t tensor)
 {
     const struct dti_rewrite_tensor *const own = &rewrite->tensors[tensor];
-    return own->way->type ? own->part->bytes : dti_rewrite_source(rewrite, tensor)->bytes;
+    return own->way->type ? rewrite->parts[own->part].bytes
+                          : dti_rewrite_source(rewrite, tensor)->bytes;
 }
 
 static inline bool dti_is_quantized(const struct dti_rewrite_tensor *tensor)
@@ -303,18 +306,27 @@ static inline size_t dti_gguf_scale_stem(const struct dti_tensor *tensor)
 }
 
 /* A part that the tensor has. */
-static inline struct dti_rewrite_part *dti_rewrite_part(const struct dti_rewrite_tensor *tensor,
-                                                        enum dti_quant_part part)
+static inline struct dti_rewrite_part *dti_rewrite_part(const struct dti_rewrite *rewrite,
+                                                        size_t tensor, enum dti_quant_part part)
 {
-    return &tensor->part[dti_parts_before(tensor->parts, part)];
+    const struct dti_rewrite_tensor *const own = &rewrite->tensors[tensor];
+    return &rewrite->parts[own->part + dti_parts_before(own->parts, part)];
+}
+/* What became of it. */
+static inline struct dti_rewrite_outcome *dti_rewrite_outcome(const struct dti_rewrite *rewrite,
+                                                              size_t tensor)
+{
+    return &rewrite->outcomes[rewrite->tensors[tensor].outcome];
 }
 
 /* The bytes of all its parts. */
-static inline uint64_t dti_rewrite_bytes(const struct dti_rewrite_tensor *tensor)
+static inline uint64_t dti_rewrite_bytes(const struct dti_rewrite *rewrite, size_t tensor)
 {
+    const struct dti_rewrite_tensor *const own = &rewrite->tensors[tensor];
     uint64_t bytes = 0;
-    for (size_t i = 0; i < dti_parts_before(tensor->parts, DTI_PART_COUNT); i++)
-        bytes += tensor->part[i].bytes; /* no overflow: that of the files is refused */
+    for (size_t i = 0; i < dti_parts_before(own->parts, DTI_PART_COUNT); i++)
+        bytes +=
+            rewrite->parts[own->part + i].bytes; /* no overflow: that of the files is refused */
     return bytes;
 }
 

@@ -217,7 +217,7 @@ static void sort_tensors(struct dti_rewrite *rewrite, const size_t *place,
     rewrite->changed_count = 0;
     for (int turn = 0; turn < 2; turn++) {
         for (size_t i = 0; i < count; i++) {
-            if ((place[old[i].part->file] < rewrite->files.count) != (turn == 0))
+            if ((place[rewrite->parts[old[i].part].file] < rewrite->files.count) != (turn == 0))
                 continue;
             rewrite->changed_count += turn == 0 && old[i].fate == DTI_FATE_CHANGED;
             rewrite->tensors[to] = old[i];
@@ -226,11 +226,8 @@ static void sort_tensors(struct dti_rewrite *rewrite, const size_t *place,
         if (turn == 0)
             rewrite->tensor_count = to;
     }
-    for (size_t i = 0; i < count; i++) {
-        const size_t parts = dti_parts_before(old[i].parts, DTI_PART_COUNT);
-        for (size_t part = 0; part < parts; part++)
-            old[i].part[part].file = place[old[i].part[part].file];
-    }
+    for (size_t i = 0; i < rewrite->part_count; i++)
+        rewrite->parts[i].file = place[rewrite->parts[i].file];
     for (size_t i = 0; i < rewrite->quant_plan_count; i++)
         rewrite->quant_firsts[i] = ret_place[rewrite->quant_firsts[i]];
 }
@@ -331,10 +328,9 @@ static enum dti_status init_list(struct dti_rewrite *rewrite, struct new_tensor_
     ret->shapes = rewrite->list.shapes = dti_calloc(shapes + 1, sizeof *ret->shapes);
     if (!rewrite->parts || !ret->tensors || !ret->shapes || !dti_buffer_reserve(ret->names, names))
         return dti_no_memory(reterr);
-    struct dti_rewrite_part *part = rewrite->parts;
     for (size_t i = 0; i < rewrite->tensor_count; i++) {
-        rewrite->tensors[i].part = part;
-        part += part_count(&rewrite->tensors[i]);
+        rewrite->tensors[i].part = (uint32_t)rewrite->part_count;
+        rewrite->part_count += part_count(&rewrite->tensors[i]);
     }
     return DTI_OK;
 }
@@ -348,7 +344,7 @@ static void add_scale(const struct dti_rewrite *rewrite, size_t at, struct new_t
     struct dti_new_tensor *const tensor = &list->tensors[list->count++];
     *tensor = (struct dti_new_tensor){
         .name = list->names->data + list->names->length,
-        .name_length = stem + sizeof DTI_GGUF_SCALE - 1,
+        .name_length = (uint32_t)(stem + sizeof DTI_GGUF_SCALE - 1),
         .format = dti_format_get(DTI_FP32),
         .rank = 1,
         .shape = shape,
@@ -422,7 +418,7 @@ static enum dti_status add_parts(const struct dti_rewrite *rewrite, size_t at,
         }
         *tensor = (struct dti_new_tensor){
             .name = name,
-            .name_length = stem + strlen(suffix),
+            .name_length = (uint32_t)(stem + strlen(suffix)),
             .format = format,
             .rank = parts[i].rank,
             .shape = keep_shape(list, i, &parts[i], source),
@@ -451,7 +447,7 @@ static enum dti_status make_list(struct dti_rewrite *rewrite, struct new_tensor_
 static struct dti_rewrite_part *part_of(const struct dti_rewrite *rewrite,
                                         const struct dti_new_tensor *tensor)
 {
-    return dti_rewrite_part(&rewrite->tensors[tensor->source / DTI_PART_COUNT],
+    return dti_rewrite_part(rewrite, tensor->source / DTI_PART_COUNT,
                             (enum dti_quant_part)(tensor->source % DTI_PART_COUNT));
 }
 
@@ -649,10 +645,10 @@ static enum dti_status make_outcomes(struct dti_rewrite *rewrite, struct dti_err
     rewrite->outcomes = dti_calloc(count + 1, sizeof *rewrite->outcomes);
     if (!rewrite->outcomes)
         return dti_no_memory(reterr);
-    struct dti_rewrite_outcome *next = rewrite->outcomes;
+    uint32_t next = 0;
     for (size_t i = 0; i < rewrite->tensor_count; i++) {
         struct dti_rewrite_tensor *const tensor = &rewrite->tensors[i];
-        tensor->outcome = has_outcome(rewrite, tensor) ? next++ : &rewrite->outcomes[count];
+        tensor->outcome = has_outcome(rewrite, tensor) ? next++ : (uint32_t)count;
     }
     return DTI_OK;
 }
@@ -665,7 +661,7 @@ static enum dti_status add_up(struct dti_rewrite *rewrite, struct dti_error *ret
         const uint64_t input = dti_rewrite_source(rewrite, i)->bytes;
         uint64_t bytes = 0;
         for (size_t part = 0; part < part_count(tensor); part++)
-            fits = fits && dti_add_u64(bytes, tensor->part[part].bytes, &bytes);
+            fits = fits && dti_add_u64(bytes, rewrite->parts[tensor->part + part].bytes, &bytes);
         fits = fits && dti_add_u64(rewrite->input_bytes, input, &rewrite->input_bytes) &&
                dti_add_u64(rewrite->output_bytes, bytes, &rewrite->output_bytes) &&
                dti_add_u64(rewrite->work_bytes, dti_rewrite_work(rewrite, i), &rewrite->work_bytes);

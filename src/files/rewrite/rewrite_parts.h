@@ -40,9 +40,8 @@ struct dti_recipe_ops {
     /* The source of a tensor's elements, if not its file, by its index in the container or in the
      * whole it was selected from. */
     enum dti_status (*data)(const struct dti_rewrite *rewrite, size_t tensor,
-                            const struct dti_batch_source **ret_source,
-                            const struct dti_input **ret_input, uint64_t *ret_offset,
-                            struct dti_error *reterr);
+                            struct dti_batch_source *ret_source, const struct dti_input **ret_input,
+                            uint64_t *ret_offset, struct dti_error *reterr);
     /* Called before the tensor at `at` is read: where data() adds the loss of a tensor without a
      * plan. */
     void (*counts)(struct dti_rewrite *rewrite, size_t at, struct dti_loss *loss);
@@ -55,7 +54,7 @@ extern const struct dti_recipe_ops dti_recipe_cast, dti_recipe_dequantize, dti_r
 /* The index of a tensor of the container in request.model_view. */
 static inline size_t dti_rewrite_model_place(const struct dti_rewrite *rewrite, size_t tensor)
 {
-    const size_t *const places = rewrite->request.model_places;
+    const uint32_t *const places = rewrite->request.model_places;
     return places ? places[tensor] : tensor;
 }
 /* Whether a convention of GGUF stores a tensor of the container as fp32; never encodes it. */
@@ -71,8 +70,7 @@ static inline bool dti_rewrite_is_plain(const struct dti_rewrite *rewrite, size_
 }
 /* Where a tensor's elements are once the view has changed them. */
 static inline enum dti_status dti_rewrite_model_data(const struct dti_rewrite *rewrite,
-                                                     size_t tensor,
-                                                     const struct dti_batch_source **source,
+                                                     size_t tensor, struct dti_batch_source *source,
                                                      const struct dti_input **input,
                                                      uint64_t *offset, struct dti_error *reterr)
 {
@@ -104,8 +102,7 @@ enum dti_status dti_gguf_encoder_add(struct dti_gguf_encoder *encoder, size_t at
                                      struct dti_error *reterr);
 /* The source of the tensor at this index of the whole, ready to be read; NULL: not encoded. */
 enum dti_status dti_gguf_encoder_open(struct dti_gguf_encoder *encoder, size_t place,
-                                      const struct dti_batch_source **ret,
-                                      struct dti_error *reterr);
+                                      struct dti_batch_source *ret, struct dti_error *reterr);
 /* The scale of a whole tensor that has been opened; false: it has none. */
 bool dti_gguf_encoder_scale(const struct dti_gguf_encoder *encoder, size_t place, float *ret);
 void dti_gguf_encoder_count(struct dti_gguf_encoder *encoder, size_t place, struct dti_loss *loss);
@@ -154,7 +151,7 @@ bool dti_rewrite_put_marks(const struct dti_rewrite *rewrite, const struct dti_n
 /* rewrite_tensor.c: where the elements of a tensor are, in the order in which they are written: in
  * its file or a temporary one. Must be closed; must not be copied. */
 struct dti_rewrite_input {
-    const struct dti_batch_source *source; /* not NULL: replaces input */
+    struct dti_batch_source source; /* if there is one, replaces input */
     const struct dti_input *input;
     uint64_t offset;
     struct dti_input reordered; /* row-major, if the file is not */

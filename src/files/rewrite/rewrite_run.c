@@ -31,6 +31,7 @@ static enum dti_status add_part(struct group *group, size_t at, bool *ret_last,
     struct dti_rewrite *const rewrite = group->run.rewrite;
     const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[at];
     const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
+    const struct dti_rewrite_part *const place = &rewrite->parts[tensor->part];
     struct dti_batch_part *const part = &group->parts[group->count];
     struct dti_loss *const loss = &group->losses[group->count];
     const bool complex = source->format->kind == DTI_KIND_COMPLEX;
@@ -38,8 +39,8 @@ static enum dti_status add_part(struct group *group, size_t at, bool *ret_last,
         .plan = tensor->way->plan,
         .elements = !tensor->way->plan ? dti_rewrite_work(rewrite, at)
                                        : (complex ? 2 : 1) * source->elements,
-        .output = rewrite->files.list[tensor->part->file].output,
-        .output_offset = tensor->part->offset,
+        .output = rewrite->files.list[place->file].output,
+        .output_offset = place->offset,
         .loss = tensor->fate == DTI_FATE_CHANGED && rewrite->counts ? loss : NULL,
     };
     if (part->loss)
@@ -49,8 +50,8 @@ static enum dti_status add_part(struct group *group, size_t at, bool *ret_last,
     if (status != DTI_OK)
         return status;
     part->source = group->input.source;
-    part->input = part->source ? NULL : group->input.input;
-    part->input_offset = part->source ? 0 : group->input.offset;
+    part->input = part->source.read ? NULL : group->input.input;
+    part->input_offset = part->source.read ? 0 : group->input.offset;
     if (tensor->way->type)
         rewrite->ops->counts(rewrite, at, part->loss);
     group->places[group->count++] = at;
@@ -128,7 +129,8 @@ static enum dti_status write_scales(const struct group *group, struct dti_error 
             !dti_gguf_encoder_scale(rewrite->encoder, dti_rewrite_place(rewrite, tensor->source),
                                     &scale))
             continue;
-        const struct dti_rewrite_part *const part = dti_rewrite_part(tensor, DTI_PART_TENSOR_SCALE);
+        const struct dti_rewrite_part *const part =
+            dti_rewrite_part(rewrite, group->places[i], DTI_PART_TENSOR_SCALE);
         uint32_t bits;
         memcpy(&bits, &scale, sizeof bits);
         dti_little_put(bytes, sizeof bytes, bits);

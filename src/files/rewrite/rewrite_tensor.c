@@ -11,15 +11,15 @@ enum dti_status dti_rewrite_input_open(struct dti_rewrite *rewrite, size_t at, u
     const struct dti_tensor *const tensor = dti_rewrite_source(rewrite, at);
     const size_t place = dti_rewrite_place(rewrite, rewrite->tensors[at].source);
     struct dti_container *const whole = rewrite->request.whole;
-    ret->source = NULL;
+    ret->source = (struct dti_batch_source){.read = NULL};
     ret->is_reordered = false;
     enum dti_status status =
         ops->data ? ops->data(rewrite, place, &ret->source, &ret->input, &ret->offset, reterr)
                   : dti_container_data(whole ? whole : rewrite->container, place, &ret->input,
                                        &ret->offset, reterr);
-    if (status == DTI_OK && !ret->source)
+    if (status == DTI_OK && !ret->source.read)
         ret->offset += rewrite->request.skip;
-    if (status == DTI_OK && !ret->source && tensor->fortran &&
+    if (status == DTI_OK && !ret->source.read && tensor->fortran &&
         !dti_rewrite_is_fortran(rewrite, tensor)) {
         status =
             dti_transpose(ret->input, ret->offset, tensor->rank, tensor->shape,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Finds tensors that a cast turns mostly into zeros. A loss does not count zeros that existed
- * before, which may be many in weights, so candidates are read once more. */
+ * before, which may be many in weights, so candidates are read once more, unless the other elements
+ * are so few that it makes no difference. */
 #include <stdio.h>
+#include <string.h>
 
 #include "files/rewrite/rewrite.h"
 #include "files/scan/scan.h"
@@ -43,6 +45,16 @@ static const char *spell_share(char text[32], uint64_t part, uint64_t all)
     return text;
 }
 
+/* Whether the answer depends on how many of the exact elements are zero. Shares only shrink with
+ * more elements, so if none are and if all are, they are bounds. */
+static bool is_open(const struct dti_loss_summary *loss)
+{
+    char most[32], least[32];
+    return !is_most(loss, loss->elements) ||
+           strcmp(spell_share(most, loss->to_zero, loss->inexact),
+                  spell_share(least, loss->to_zero, loss->elements)) != 0;
+}
+
 /* tensor 'a.weight': 99.87 % of its nonzero elements become 0 in int8 */
 static void tell_tensor(const struct dti_rewrite *rewrite, size_t at, uint64_t nonzero)
 {
@@ -50,7 +62,7 @@ static void tell_tensor(const struct dti_rewrite *rewrite, size_t at, uint64_t n
     char name[DTI_QUOTE_SIZE], share[32], text[DTI_QUOTE_SIZE + 96];
     (void)snprintf(text, sizeof text, "tensor %s: %s of its nonzero elements become 0 in %s",
                    dti_quote(name, source->name, source->name_length),
-                   spell_share(share, rewrite->tensors[at].outcome->loss.to_zero, nonzero),
+                   spell_share(share, dti_rewrite_outcome(rewrite, at)->loss.to_zero, nonzero),
                    rewrite->tensors[at].way->format->name);
     tell(rewrite, text);
 }
@@ -67,12 +79,12 @@ enum dti_status dti_rewrite_warn_of_zeros(const struct dti_rewrite *rewrite,
         return DTI_OK;
     for (size_t i = 0; i < rewrite->tensor_count && status == DTI_OK; i++) {
         const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[i];
-        const struct dti_loss_summary *const loss = &tensor->outcome->loss;
+        const struct dti_loss_summary *const loss = &dti_rewrite_outcome(rewrite, i)->loss;
         uint64_t nonzero = loss->elements;
         /* every inexact element was nonzero */
         if (tensor->fate != DTI_FATE_CHANGED || !is_most(loss, loss->inexact))
             continue;
-        if (found < REPORTED_MOST || !is_most(loss, nonzero))
+        if (is_open(loss) && (found < REPORTED_MOST || !is_most(loss, nonzero)))
             status = count_nonzero(rewrite->container, tensor->source, &how, &nonzero, reterr);
         if (status == DTI_OK && is_most(loss, nonzero) && found++ < REPORTED_MOST)
             tell_tensor(rewrite, i, nonzero);

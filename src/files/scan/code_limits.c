@@ -38,7 +38,7 @@ struct limits_scan {
 
 static struct dti_dequant_tensor *how_of(const struct dti_tensor *tensor)
 {
-    return dti_tensor_form(tensor)->how;
+    return dti_form_how(dti_tensor_form(tensor));
 }
 
 static bool is_block_family(const struct dti_block_format *block)
@@ -86,7 +86,7 @@ static void make_integer_rule(struct limits_rule *rule, const struct dti_dequant
     const int highest = (1 << (code->width - with_sign)) - 1;
     const int lowest = with_sign ? -highest - 1 : 0,
               zero = how->is->block ? 0 : how->is->zero_offset;
-    const bool ends = how->is->zero_form != DTI_ZERO_NONE || how->biases.container;
+    const bool ends = how->is->zero_form != DTI_ZERO_NONE || how->is->from.biases;
     for (int i = lowest; i <= highest; i++) {
         const int from = i - zero;
         const bool large = (from < 0 ? -from : from) >= highest - zero;
@@ -207,8 +207,8 @@ static enum dti_status count_gguf(const struct dti_tensor *tensor, const struct 
     for (size_t done = 0, some; done < n && status == DTI_OK; done += some) {
         const void *raw;
         some = n - done < most ? n - done : most;
-        status = dti_dequant_look(&how->codes, &member->window, member->scratch->raw, some * each,
-                                  (first + done) * each, &raw, reterr);
+        status = dti_dequant_look(DTI_PART_OF(how, codes), &member->window, member->scratch->raw,
+                                  some * each, (first + done) * each, &raw, reterr);
         if (status != DTI_OK)
             return status;
         for (size_t i = 0; i < some; i++) {
@@ -236,8 +236,8 @@ static enum dti_status count_piece(const struct dti_dequant_tensor *how,
     if (is_packed(how) || is_odd(how)) {
         const uint64_t offset = dti_dequant_row(how, row) + column / 8 * how->is->bits;
         const size_t size = (n * how->is->bits + 7) / 8;
-        status = dti_dequant_look(&how->codes, &member->window, scratch->raw, size, offset, &raw,
-                                  reterr);
+        status = dti_dequant_look(DTI_PART_OF(how, codes), &member->window, scratch->raw, size,
+                                  offset, &raw, reterr);
         codes = raw;
     } else {
         status =
@@ -270,7 +270,8 @@ static enum dti_status count_scales(const struct dti_dequant_tensor *how,
     for (uint64_t done = 0, some; done < how->is->scale_count && status == DTI_OK; done += some) {
         some = how->is->scale_count - done < DTI_DEQUANT_CHUNK ? how->is->scale_count - done
                                                                : (uint64_t)DTI_DEQUANT_CHUNK;
-        status = dti_dequant_raw_scales(how, &how->scales, NULL, raw, done, (size_t)some, reterr);
+        status = dti_dequant_raw_scales(how, DTI_PART_OF(how, scales), NULL, raw, done,
+                                        (size_t)some, reterr);
         for (size_t i = 0; i < some && status == DTI_OK; i++)
             count_scale(how->is->block, raw[i], limits);
     }
@@ -323,7 +324,7 @@ static enum dti_status begin(struct dti_limited_tensor *limited, struct limits_r
                              struct dti_queue_part *part, struct dti_error *reterr)
 {
     struct dti_dequant_tensor *const how = how_of(limited->tensor);
-    const struct dti_dequant_part *const scales = &how->scales;
+    const struct dti_dequant_part *const scales = DTI_PART_OF(how, scales);
     const uint64_t each = how->is->gguf ? how->is->gguf->elements : how->is->columns;
     make_rule(rule, how);
     limited->limits = (struct dti_code_limits){

@@ -61,8 +61,9 @@ static enum dti_status add_part(struct loss_scan *scan, size_t at, struct dti_te
     dti_loss_init(&tensor->loss);
     enum dti_status status;
     if (dti_tensor_form(source)) {
-        part->source = &dti_tensor_form(source)->how->source;
-        status = dti_dequant_open(dti_tensor_form(source)->how, reterr);
+        struct dti_dequant_tensor *const how = dti_form_how(dti_tensor_form(source));
+        part->source = dti_dequant_source(how);
+        status = dti_dequant_open(how, reterr);
     } else {
         status = dti_container_data(scan->container, tensor->tensor, &part->input,
                                     &part->input_offset, reterr);

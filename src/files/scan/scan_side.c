@@ -91,10 +91,11 @@ enum dti_status dti_scan_side_init(struct dti_scan_side *ret, struct dti_contain
                         (unsigned long long)t->elements);
     enum dti_status status = DTI_OK;
     if (dti_tensor_form(t)) {
-        side.source = &dti_tensor_form(t)->how->source;
-        if (scan->scratch_bytes < side.source->scratch_bytes)
-            scan->scratch_bytes = side.source->scratch_bytes;
-        status = dti_dequant_open(dti_tensor_form(t)->how, reterr);
+        struct dti_dequant_tensor *const how = dti_form_how(dti_tensor_form(t));
+        side.source = dti_dequant_source(how);
+        if (scan->scratch_bytes < side.source.scratch_bytes)
+            scan->scratch_bytes = side.source.scratch_bytes;
+        status = dti_dequant_open(how, reterr);
     } else {
         status = dti_container_data(container, tensor, &side.input, &side.offset, reterr);
     }
@@ -124,10 +125,11 @@ static enum dti_status look_at_rows(const struct dti_scan_side *side, struct dti
         const uint64_t at = first + done, skip = at % side->row, left = side->row - skip;
         const uint64_t from = (row_at(&side->change, at / side->row) * side->row + skip) * size;
         some = n - done < left ? n - done : (size_t)left;
-        status = side->source ? side->source->read(side->source->context, buffer + done * size,
-                                                   some * size, from, window, scratch, reterr)
-                              : dti_input_read_once_at(side->input, buffer + done * size,
-                                                       some * size, side->offset + from, reterr);
+        status = side->source.read
+                     ? side->source.read(side->source.context, buffer + done * size, some * size,
+                                         from, window, scratch, reterr)
+                     : dti_input_read_once_at(side->input, buffer + done * size, some * size,
+                                              side->offset + from, reterr);
     }
     return status;
 }
@@ -141,11 +143,11 @@ enum dti_status dti_scan_look(const struct dti_scan_side *side, struct dti_windo
         *ret_raw = buffer;
         return look_at_rows(side, window, buffer, first, n, scratch, reterr);
     }
-    if (!side->source)
+    if (!side->source.read)
         return dti_window_look(window, side->input, buffer, dti_scan_bytes(side, n),
                                side->offset + offset, ret_raw, reterr);
-    const enum dti_status status = side->source->read(
-        side->source->context, buffer, dti_scan_bytes(side, n), offset, window, scratch, reterr);
+    const enum dti_status status = side->source.read(
+        side->source.context, buffer, dti_scan_bytes(side, n), offset, window, scratch, reterr);
     if (status == DTI_OK)
         *ret_raw = buffer;
     return status;

@@ -16,7 +16,7 @@
 enum { DTI_SCAN_NUMBERS = DTI_TILE * sizeof(uint64_t) }; /* maximum bytes of a tile of numbers */
 
 struct dti_scan_side {
-    const struct dti_batch_source *source; /* quantized tensors: numbers, in place of input */
+    struct dti_batch_source source; /* quantized tensors: numbers, in place of input */
     const struct dti_input *input;
     uint64_t offset;                 /* of the first element in the input */
     uint64_t elements;               /* of a complex tensor: components */

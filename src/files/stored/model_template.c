@@ -113,14 +113,14 @@ static enum dti_status match(struct dti_model_template *ret, struct dti_containe
         if (!dti_tensor_same_shape(own, wanted))
             add_misfit(&shapes, own, wanted);
         used[at] = 1;
-        ret->places[ret->view.tensor_count] = at;
+        ret->places[ret->view.tensor_count] = (uint32_t)at;
         ret->view.tensors[ret->view.tensor_count++] = *own;
     }
     for (size_t i = 0; i < container->tensor_count; i++) {
         if (used[i])
             continue;
         if (is_of_weight(&container->tensors[i], names)) {
-            ret->places[ret->view.tensor_count] = i;
+            ret->places[ret->view.tensor_count] = (uint32_t)i;
             ret->view.tensors[ret->view.tensor_count++] = container->tensors[i];
         } else {
             add_misfit(&surplus, &container->tensors[i], NULL);

@@ -10,7 +10,7 @@
 
 struct dti_model_template {
     struct dti_container view; /* never pass it to dti_container_free() */
-    size_t *places;            /* index of each of its tensors in the container */
+    uint32_t *places;          /* index of each of its tensors in the container */
 };
 
 /* Both containers must outlive the result. Fails with DTI_WRONG_KIND where a name is missing on

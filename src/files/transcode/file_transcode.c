@@ -117,9 +117,12 @@ static bool keep_source(struct dti_pool *pool, const struct dti_transcode_part *
                         struct dti_transcode_entry *entry)
 {
     entry->copied = part->copied.container != NULL; /* that of the view: it has no other parts */
-    entry->made = !entry->copied && !part->numbers;
+    entry->number = !entry->copied && dti_transcode_is_number(&part->source);
+    entry->made = !entry->copied && !part->numbers && !entry->number;
     if (entry->copied)
         entry->from.tensor = (uint32_t)part->copied.tensor;
+    else if (entry->number)
+        entry->from.number = part->source.context;
     if (!entry->made)
         return true;
     struct dti_batch_source *const source = dti_pool_alloc(pool, sizeof *source);
@@ -187,7 +190,7 @@ static enum dti_status add_part(struct dti_file_transcode *transcode, size_t ori
         return dti_no_memory(reterr);
     *tensor = *found->shown;
     tensor->name = name;
-    tensor->name_length = stem + strlen(part->suffix);
+    tensor->name_length = (uint32_t)(stem + strlen(part->suffix));
     tensor->format = dti_format_get(part->numbers ? DTI_FP32 : part->dtype);
     entry->cast = (unsigned char)(part->numbers ? part->dtype : DTI_NONE);
     tensor->stored_as = tensor->format->name;
@@ -271,8 +274,10 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
     struct dti_transcoded plan = {.count = 0};
     const struct dti_type_rule *const rule =
         dti_type_rule_of(transcode->request.types, transcode->request.type_count, found->shown);
-    found->narrow = transcode->request.narrow ? transcode->request.scale : DTI_NONE;
-    found->type = rule ? rule->type : NULL;
+    found->form.narrow =
+        (unsigned char)(transcode->request.narrow ? transcode->request.scale : DTI_NONE);
+    found->form.gguf_row =
+        (uint8_t)(rule && rule->type->dtype == DTI_NONE ? rule->type->blocks + 1 : 0);
     enum dti_status status = find_target(transcode, found, &target, reterr);
     if (status == DTI_OK && rule && rule->type->dtype != DTI_NONE)
         dti_gguf_numbers(found, rule->type->dtype, &plan);
@@ -447,12 +452,16 @@ struct dti_container *dti_file_transcode_container(struct dti_file_transcode *tr
 }
 
 enum dti_status dti_file_transcode_data(struct dti_file_transcode *transcode, size_t tensor,
-                                        const struct dti_batch_source **ret_source,
+                                        struct dti_batch_source *ret_source,
                                         const struct dti_input **ret_input, uint64_t *ret_offset,
                                         struct dti_error *reterr)
 {
     const struct dti_transcode_entry *const entry = &transcode->entries[tensor];
-    *ret_source = entry->made ? entry->from.source : NULL;
+    *ret_source = entry->made     ? *entry->from.source
+                  : entry->number ? dti_transcode_number(entry->from.number)
+                                  : (struct dti_batch_source){.read = NULL};
+    if (entry->number)
+        return DTI_OK;
     if (entry->made)
         return dti_dequant_open(&dti_transcode_found(transcode, entry->origin)->how, reterr);
     if (entry->copied)

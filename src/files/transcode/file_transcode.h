@@ -87,7 +87,7 @@ void dti_file_transcode_free(struct dti_file_transcode *transcode); /* NULL is f
 struct dti_container *dti_file_transcode_container(struct dti_file_transcode *transcode);
 /* As dti_file_dequant_data(), for bytes. */
 enum dti_status dti_file_transcode_data(struct dti_file_transcode *transcode, size_t tensor,
-                                        const struct dti_batch_source **ret_source,
+                                        struct dti_batch_source *ret_source,
                                         const struct dti_input **ret_input, uint64_t *ret_offset,
                                         struct dti_error *reterr);
 /* The text of a tensor that is the mark of a matrix (quant_marks.h); NULL: it is not one. */

@@ -22,7 +22,7 @@
 
 /* Codes that are multiplied while they are read: the context of a source. */
 struct rescaled_codes {
-    const struct dti_dequant_part *part; /* open by then */
+    struct dti_dequant_part part; /* open by then */
     unsigned char to[256];
 };
 
@@ -37,7 +37,7 @@ struct fused_member {
     size_t origin;
     struct dti_dequant_found *found;
     struct dti_fused_scale scale;
-    struct dti_dequant_part *codes; /* what is rescaled */
+    struct dti_dequant_part codes; /* what is rescaled */
 };
 /* Those of a matrix that have a scale, in the order of its row. */
 struct fused_matrix {
@@ -56,7 +56,8 @@ static enum dti_status read_rescaled(void *context, void *buffer, size_t size, u
 {
     const struct rescaled_codes *const codes = context;
     unsigned char *const bytes = buffer;
-    const enum dti_status status = dti_dequant_read_part(codes->part, buffer, size, offset, reterr);
+    const enum dti_status status =
+        dti_dequant_read_part(&codes->part, buffer, size, offset, reterr);
     (void)window;
     (void)scratch;
     for (size_t i = 0; i < size && status == DTI_OK; i++)
@@ -90,14 +91,14 @@ static enum dti_status look_at(const struct dti_file_transcode *transcode, size_
         return DTI_OK;
     }
     if (dti_fused_scale_of(found, &ret->scale)) {
-        ret->codes = &found->how.scales;
+        ret->codes = *DTI_PART_OF(&found->how, scales);
         return DTI_OK;
     }
     *ret_is = dti_transcode_is_whole_fp8(found);
     if (!*ret_is)
         return DTI_OK;
-    ret->codes = &found->how.codes;
-    ret->scale.tensor = found->how.scales.tensor;
+    ret->codes = *DTI_PART_OF(&found->how, codes);
+    ret->scale.tensor = found->how.at.scales;
     const enum dti_status status = dti_transcode_read_scale(found, &ret->scale.stored, reterr);
     if (status == DTI_OK && !(ret->scale.stored > 0 && ret->scale.stored <= 3.4028235e38f))
         return refuse_number(transcode, ret->scale.tensor, reterr);
@@ -193,14 +194,15 @@ static enum dti_status count_codes(struct fused_member *member, uint64_t counts[
 {
     enum { AT_ONCE = 1 << 16 };
     struct dti_dequant_tensor *const how = &member->found->how;
-    const bool whole = member->codes == &how->codes;
+    const bool whole = member->codes.tensor == how->at.codes;
     const uint64_t all = whole ? how->is->elements : how->is->scale_count;
     unsigned char *const raw = dti_malloc(AT_ONCE);
     enum dti_status status = raw ? dti_dequant_open(how, reterr) : dti_no_memory(reterr);
     for (uint64_t first = 0; first < all && status == DTI_OK;) {
         const size_t n = all - first < AT_ONCE ? (size_t)(all - first) : AT_ONCE;
-        status = whole ? dti_dequant_read_part(&how->codes, raw, n, first, reterr)
-                       : dti_dequant_raw_scales(how, &how->scales, NULL, raw, first, n, reterr);
+        status = whole ? dti_dequant_read_part(DTI_PART_OF(how, codes), raw, n, first, reterr)
+                       : dti_dequant_raw_scales(how, DTI_PART_OF(how, scales), NULL, raw, first, n,
+                                                reterr);
         for (size_t i = 0; i < n && status == DTI_OK; i++)
             counts[raw[i]]++;
         first += n;
@@ -233,7 +235,7 @@ static enum dti_status rescale(struct dti_file_transcode *transcode, struct fuse
     codes->part = member->codes;
     memcpy(codes->to, table.to, sizeof codes->to);
     *source = (struct dti_batch_source){.read = read_rescaled, .context = codes};
-    struct dti_transcode_entry *const entry = &transcode->entries[member->codes->tensor];
+    struct dti_transcode_entry *const entry = &transcode->entries[member->codes.tensor];
     entry->copied = false;
     entry->made = true;
     entry->from.source = source;

@@ -28,7 +28,8 @@ static enum dti_status add_blocks(struct dti_pool *pool, const struct dti_dequan
     const struct dti_block_format *const block = found->how.is->block;
     const bool pairs = found->how.is->bits < 8;
     struct dti_transcode_part *const first = dti_transcode_add(
-        ret, codes, pairs ? DTI_UINT8 : dti_dequant_part_tensor(&found->how.codes)->format->id);
+        ret, codes,
+        pairs ? DTI_UINT8 : dti_dequant_part_tensor(DTI_PART_OF(&found->how, codes))->format->id);
     struct dti_transcode_part *const second = dti_transcode_add(
         ret, "_scale", block->family == DTI_BLOCKS_NV ? DTI_FP8_E4M3FN : DTI_UINT8);
     dti_transcode_set_shape(found, pairs ? 2 : 1, first);

@@ -59,7 +59,8 @@ static enum dti_status fill_swapped(const void *context, unsigned char *units, u
                                     size_t count, unsigned char *memory, struct dti_error *reterr)
 {
     const struct dti_dequant_tensor *const how = context;
-    const enum dti_status status = dti_dequant_read_part(&how->codes, units, count, first, reterr);
+    const enum dti_status status =
+        dti_dequant_read_part(DTI_PART_OF(how, codes), units, count, first, reterr);
     (void)memory;
     for (size_t i = 0; i < count && status == DTI_OK; i++)
         units[i] = (unsigned char)(units[i] << 4 | units[i] >> 4);
@@ -72,7 +73,7 @@ enum dti_status dti_transcode_fill_scales(const void *context, unsigned char *un
 {
     const struct dti_dequant_tensor *const how = context;
     (void)memory;
-    return dti_dequant_raw_scales(how, &how->scales, NULL, units, first, count, reterr);
+    return dti_dequant_raw_scales(how, DTI_PART_OF(how, scales), NULL, units, first, count, reterr);
 }
 
 enum dti_status dti_transcode_count_scales(struct dti_dequant_tensor *how, uint64_t ret[256],
@@ -84,8 +85,8 @@ enum dti_status dti_transcode_count_scales(struct dti_dequant_tensor *how, uint6
     for (uint64_t first = 0; first < how->is->scale_count && status == DTI_OK;) {
         const uint64_t left = how->is->scale_count - first;
         const size_t n = left < sizeof scales ? (size_t)left : sizeof scales;
-        status =
-            dti_dequant_raw_scales(how, &how->scales, how->is->ahead, scales, first, n, reterr);
+        status = dti_dequant_raw_scales(how, DTI_PART_OF(how, scales), how->is->ahead, scales,
+                                        first, n, reterr);
         for (size_t i = 0; i < n && status == DTI_OK; i++)
             ret[scales[i]]++;
         first += n;
@@ -103,7 +104,7 @@ static enum dti_status fill_wider(const void *context, unsigned char *units, uin
                        DTI_TRANSCODE_ROOM * 4 <= (int)DTI_TRANSCODE_SCRATCH,
                    "a tile, of at most 4 bytes an element");
     enum dti_status status =
-        dti_dequant_raw_scales(how, &how->scales, NULL, memory, first, count, reterr);
+        dti_dequant_raw_scales(how, DTI_PART_OF(how, scales), NULL, memory, first, count, reterr);
     if (status == DTI_OK)
         status = dti_plan_run(how->is->scale_plan, numbers, memory, count, 0, DTI_STORES_CACHED,
                               NULL, reterr);
@@ -126,10 +127,20 @@ static enum dti_status read_number(void *context, void *buffer, size_t size, uin
     return DTI_OK;
 }
 
+struct dti_batch_source dti_transcode_number(unsigned char *bytes)
+{
+    return (struct dti_batch_source){.read = read_number, .context = bytes};
+}
+
+bool dti_transcode_is_number(const struct dti_batch_source *source)
+{
+    return source->read == read_number;
+}
+
 bool dti_transcode_set_codes(struct dti_pool *pool, const struct dti_dequant_found *found,
                              struct dti_transcode_part *part)
 {
-    part->copied = found->how.codes;
+    part->copied = *DTI_PART_OF(&found->how, codes);
     if (found->how.is->order != DTI_BLOCK_HIGH)
         return true;
     part->copied.container = NULL;
@@ -142,9 +153,9 @@ bool dti_transcode_set_scales(struct dti_pool *pool, const struct dti_dequant_fo
                               struct dti_transcode_part *part)
 {
     const struct dti_dequant_tensor *const how = &found->how;
-    const enum dti_dtype stored = dti_dequant_part_tensor(&how->scales)->format->id;
+    const enum dti_dtype stored = dti_dequant_part_tensor(DTI_PART_OF(how, scales))->format->id;
     const bool wider = part->dtype == DTI_FP32 && stored != DTI_FP32;
-    part->copied = how->scales;
+    part->copied = *DTI_PART_OF(how, scales);
     if (!wider && !how->is->tiled)
         return true;
     part->copied.container = NULL;
@@ -162,7 +173,7 @@ bool dti_transcode_set_number(struct dti_pool *pool, float number, struct dti_tr
     if (!bytes)
         return false;
     dti_little_put(bytes, 4, dti_dequant_bits(number));
-    part->source = (struct dti_batch_source){.read = read_number, .context = bytes};
+    part->source = dti_transcode_number(bytes);
     return true;
 }
 
@@ -171,9 +182,9 @@ static enum dti_status refuse(const struct dti_dequant_found *found, struct dti_
 {
     char place[DTI_TENSOR_PLACE], what[256];
     (void)vsnprintf(what, sizeof what, format, args);
-    return dti_fail_remedy(
-        reterr, DTI_WRONG_KIND, remedy, "%s: %s",
-        dti_tensor_place(found->how.codes.container, found->how.codes.tensor, place), what);
+    return dti_fail_remedy(reterr, DTI_WRONG_KIND, remedy, "%s: %s",
+                           dti_tensor_place(found->how.is->from.codes, found->how.at.codes, place),
+                           what);
 }
 
 enum dti_status dti_transcode_refuse(const struct dti_dequant_found *found,
@@ -205,7 +216,7 @@ bool dti_transcode_has_blocks(const struct dti_dequant_found *found)
         found->form.is->flat || found->shown->rank == 0)
         return false;
     const unsigned axis = found->shown->rank - 1;
-    const uint64_t bytes = dti_dequant_part_tensor(&how->codes)->bytes;
+    const uint64_t bytes = dti_dequant_part_tensor(DTI_PART_OF(how, codes))->bytes;
     const bool packed = how->is->bits < 8 && how->is->order != DTI_BLOCK_BYTES;
     return found->form.is->axis == axis && (packed || how->is->bits == 8) &&
            bytes % how->is->bits == 0 && bytes / how->is->bits * 8 == how->is->elements &&
@@ -262,6 +273,6 @@ enum dti_status dti_transcode_require_lossless(bool required, const struct dti_d
         return DTI_OK;
     return dti_fail(reterr, DTI_ANSWER_NO,
                     "%s: %llu of its %llu blocks would have other numbers; nothing is written",
-                    dti_tensor_place(found->how.codes.container, found->how.codes.tensor, place),
+                    dti_tensor_place(found->how.is->from.codes, found->how.at.codes, place),
                     (unsigned long long)(blocks - lossless), (unsigned long long)blocks);
 }

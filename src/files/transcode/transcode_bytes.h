@@ -46,6 +46,10 @@ enum dti_status dti_transcode_count_scales(struct dti_dequant_tensor *how, uint6
 /* One fp32, repeated for all elements of the shape. */
 bool dti_transcode_set_number(struct dti_pool *pool, float number, struct dti_transcode_part *part);
 
+/* Such a source, and whether a source is one; bytes: the number, little-endian. */
+struct dti_batch_source dti_transcode_number(unsigned char *bytes);
+bool dti_transcode_is_number(const struct dti_batch_source *source);
+
 /* dti_transcode_begin(): starts without parts. dti_transcode_add(): appends one. */
 void dti_transcode_begin(const struct dti_dequant_found *found, struct dti_transcoded *ret);
 struct dti_transcode_part *dti_transcode_add(struct dti_transcoded *ret, const char *suffix,

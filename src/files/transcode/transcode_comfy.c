@@ -35,7 +35,7 @@ static enum dti_status fill_codes(const void *context, unsigned char *units, uin
     enum dti_status status = DTI_OK;
     (void)memory;
     if (n > 0)
-        status = dti_dequant_read_part(&codes->how->codes, units, n, offset, reterr);
+        status = dti_dequant_read_part(DTI_PART_OF(codes->how, codes), units, n, offset, reterr);
     memset(units + n, 0, size - n);
     for (size_t i = 0; i < n && status == DTI_OK && codes->swapped; i++)
         units[i] = (unsigned char)(units[i] << 4 | units[i] >> 4);
@@ -189,7 +189,7 @@ static enum dti_status add_blocks(struct dti_pool *pool, struct dti_dequant_foun
         return dti_no_memory(reterr);
     *codes =
         (struct filled_codes){.how = how,
-                              .bytes = dti_dequant_part_tensor(&how->codes)->bytes,
+                              .bytes = dti_dequant_part_tensor(DTI_PART_OF(how, codes))->bytes,
                               .swapped = how->is->bits < 8 && how->is->order != DTI_BLOCK_HIGH};
     const uint64_t columns = found->shown->shape[found->shown->rank - 1] / how->is->block->length;
     const struct scale_rows scales = {dti_transcode_fill_scales, how,
@@ -254,7 +254,8 @@ static bool has_place(const struct dti_dequant_found *found, struct dti_transcod
                       char mark[DTI_QUANT_MARK_SIZE])
 {
     const enum dti_transcode_sharing sharing = dti_transcode_sharing(found);
-    const struct dti_tensor *const stored = dti_dequant_part_tensor(&found->how.scales);
+    const struct dti_tensor *const stored =
+        dti_dequant_part_tensor(DTI_PART_OF(&found->how, scales));
     const bool integers = found->how.is->affine.code.id == DTI_INT8;
     const struct dti_quant_stored plain = {
         .row = dti_quant_row_find(DTI_LAYOUT_COMFY, found->form.is->dtype)};
@@ -285,7 +286,7 @@ static enum dti_status add_scaled(struct dti_pool *pool, struct dti_dequant_foun
         dti_transcode_add(ret, "", found->how.is->affine.code.id);
     struct dti_transcode_part *const scales = dti_transcode_add(ret, "_scale", DTI_FP32);
     dti_transcode_set_shape(found, 1, codes);
-    codes->copied = found->how.codes;
+    codes->copied = *DTI_PART_OF(&found->how, codes);
     ret->blocks = ret->lossless = found->how.is->scale_count;
     if (!has_place(found, scales, ret->mark))
         return dti_transcode_refuse(
@@ -309,7 +310,7 @@ static enum dti_status add_rotated(struct dti_pool *pool, struct dti_dequant_fou
     const struct dti_quant_stored stored = {
         .row = dti_quant_row_find(DTI_LAYOUT_COMFY, found->form.is->dtype),
         .rotation = how->is->rotation};
-    codes->copied = how->codes;
+    codes->copied = *DTI_PART_OF(how, codes);
     codes->rank = 2;
     codes->shape[0] = how->is->rows;
     codes->shape[1] = how->is->row_bytes;

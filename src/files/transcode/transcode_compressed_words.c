@@ -153,7 +153,7 @@ static bool form(const struct dti_dequant_found *found, struct dti_config_form *
                     : groups    ? "group"
                                 : "channel",
         .bits = grouped.bits,
-        .zero_points = !found->symmetric,
+        .zero_points = !found->form.symmetric,
         .ordered = dti_dequant_order(&found->how) != NULL,
         .group = {0, groups ? grouped.length : 0},
         .scale = grouped.scale,

@@ -22,8 +22,8 @@ bool dti_transcode_is_plain(const struct dti_dequant_found *found, enum dti_dtyp
            how->is->arrangement == DTI_CODES_ALONG && !how->is->divisors && !how->nested &&
            !how->is->tiled && how->is->factor == 1 && how->tensor_scale == 1 &&
            how->is->zero_form == DTI_ZERO_NONE && how->is->zero_offset == 0 && how->is->flip == 0 &&
-           !how->biases.container && found->shown->rank > 0 &&
-           dti_dequant_part_tensor(&how->codes)->bytes == how->is->elements;
+           !how->is->from.biases && found->shown->rank > 0 &&
+           dti_dequant_part_tensor(DTI_PART_OF(how, codes))->bytes == how->is->elements;
 }
 
 bool dti_transcode_is_fp8(const struct dti_dequant_found *found)
@@ -34,7 +34,8 @@ bool dti_transcode_is_fp8(const struct dti_dequant_found *found)
 enum dti_transcode_sharing dti_transcode_sharing(const struct dti_dequant_found *found)
 {
     const struct dti_dequant_form *const form = &found->form;
-    const struct dti_tensor *const scales = dti_dequant_part_tensor(&found->how.scales);
+    const struct dti_tensor *const scales =
+        dti_dequant_part_tensor(DTI_PART_OF(&found->how, scales));
     const unsigned rank = found->shown->rank;
     if (form->is->per == DTI_PER_TENSOR && rank >= 2 && scales->rank == rank &&
         strcmp(form->is->layout, "scale_inv") == 0)
@@ -52,7 +53,7 @@ enum dti_transcode_sharing dti_transcode_sharing(const struct dti_dequant_found 
 
 bool dti_transcode_is_whole_fp8(const struct dti_dequant_found *found)
 {
-    return dti_transcode_is_fp8(found) && found->how.scales.container &&
+    return dti_transcode_is_fp8(found) && found->how.is->from.scales &&
            dti_transcode_sharing(found) == DTI_SHARED_BY_TENSOR;
 }
 
@@ -60,7 +61,7 @@ static void add_fp8_codes(const struct dti_dequant_found *found, struct dti_tran
 {
     struct dti_transcode_part *const part = dti_transcode_add(ret, "", DTI_FP8_E4M3FN);
     dti_transcode_set_shape(found, 1, part);
-    part->copied = found->how.codes;
+    part->copied = *DTI_PART_OF(&found->how, codes);
     ret->blocks = ret->lossless = found->how.is->scale_count;
 }
 
@@ -82,7 +83,8 @@ enum dti_status dti_transcode_compressed_fp8(struct dti_pool *pool,
                                              const struct dti_dequant_found *found,
                                              struct dti_transcoded *ret, struct dti_error *reterr)
 {
-    const struct dti_tensor *const scales = dti_dequant_part_tensor(&found->how.scales);
+    const struct dti_tensor *const scales =
+        dti_dequant_part_tensor(DTI_PART_OF(&found->how, scales));
     const enum dti_transcode_sharing which = dti_transcode_sharing(found);
     if (which == DTI_SHARED_OTHERWISE)
         return refuse_fp8(found, "compressed-tensors",
@@ -108,9 +110,10 @@ enum dti_status dti_transcode_read_scale(const struct dti_dequant_found *found, 
                                          struct dti_error *reterr)
 {
     unsigned char raw[8];
-    const struct dti_tensor *const tensor = dti_dequant_part_tensor(&found->how.scales);
+    const struct dti_tensor *const tensor =
+        dti_dequant_part_tensor(DTI_PART_OF(&found->how, scales));
     const enum dti_status status =
-        dti_dequant_read_all(&found->how.scales, raw, (size_t)tensor->bytes, reterr);
+        dti_dequant_read_all(DTI_PART_OF(&found->how, scales), raw, (size_t)tensor->bytes, reterr);
     if (status != DTI_OK)
         return status;
     return dti_plan_run(found->how.is->scale_plan, ret, raw, 1, 0, DTI_STORES_CACHED, NULL, reterr);
@@ -122,7 +125,7 @@ enum dti_status dti_transcode_whole_fp8(const struct dti_transcode_target *targe
                                         struct dti_transcoded *ret, struct dti_error *reterr)
 {
     float scale = 0;
-    if (dti_dequant_part_tensor(&found->how.scales)->elements != 1)
+    if (dti_dequant_part_tensor(DTI_PART_OF(&found->how, scales))->elements != 1)
         return refuse_fp8(found, target->name, "one for the tensor", reterr);
     const enum dti_status status = dti_transcode_read_scale(found, &scale, reterr);
     add_fp8_codes(found, ret);
@@ -140,7 +143,8 @@ static const uint64_t *sides_of(const struct dti_dequant_found *found)
 void dti_transcode_fp8_form(const struct dti_dequant_found *found, struct dti_config_form *ret)
 {
     const enum dti_transcode_sharing which = dti_transcode_sharing(found);
-    const struct dti_format *const scale = dti_dequant_part_tensor(&found->how.scales)->format;
+    const struct dti_format *const scale =
+        dti_dequant_part_tensor(DTI_PART_OF(&found->how, scales))->format;
     ret->strategy = which == DTI_SHARED_BY_TENSOR ? "tensor"
                     : which == DTI_SHARED_BY_ROW  ? "channel"
                                                   : "block";
@@ -166,7 +170,8 @@ static enum dti_status plan_deepseek(const struct dti_transcode_target *target,
     add_fp8_codes(found, ret);
     struct dti_transcode_part *const part = dti_transcode_add(ret, "_scale_inv", DTI_FP32);
     if (which == DTI_SHARED_BY_RECTANGLE) {
-        const struct dti_tensor *const scales = dti_dequant_part_tensor(&found->how.scales);
+        const struct dti_tensor *const scales =
+            dti_dequant_part_tensor(DTI_PART_OF(&found->how, scales));
         part->rank = scales->rank;
         memcpy(part->shape, scales->shape, scales->rank * sizeof *part->shape);
         return dti_transcode_set_scales(pool, found, part) ? DTI_OK : dti_no_memory(reterr);

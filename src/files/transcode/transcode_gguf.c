@@ -73,7 +73,7 @@ enum dti_status dti_gguf_refuse_type(const struct dti_dequant_found *found, cons
                                 "it is %s%s of %s, which becomes %s without quantizing again; "
                                 "%s cannot hold its codes and scales",
                                 found->form.is->dtype, what, found->form.is->layout, types,
-                                found->type->word);
+                                dti_form_type(&found->form)->word);
 }
 
 static void swap_nibbles(unsigned char *codes, size_t n)
@@ -89,11 +89,11 @@ static enum dti_status read_blocks(const struct dti_dequant_tensor *how, uint64_
                                    unsigned char *memory, struct dti_error *reterr)
 {
     const size_t bytes = elements / 2;
-    enum dti_status status =
-        dti_dequant_read_part(&how->codes, memory, count * bytes, first * bytes, reterr);
+    enum dti_status status = dti_dequant_read_part(DTI_PART_OF(how, codes), memory, count * bytes,
+                                                   first * bytes, reterr);
     if (status == DTI_OK)
-        status = dti_dequant_raw_scales(how, &how->scales, NULL, memory + CODES, first * scales,
-                                        count * scales, reterr);
+        status = dti_dequant_raw_scales(how, DTI_PART_OF(how, scales), NULL, memory + CODES,
+                                        first * scales, count * scales, reterr);
     if (status == DTI_OK && how->is->order == DTI_BLOCK_HIGH)
         swap_nibbles(memory, count * bytes);
     return status;
@@ -147,7 +147,8 @@ static enum dti_status check_scales(struct dti_dequant_found *found, bool nv,
     for (uint64_t first = 0; first < how->is->scale_count && status == DTI_OK;) {
         const uint64_t left = how->is->scale_count - first;
         const size_t n = left < sizeof scales ? (size_t)left : sizeof scales;
-        status = dti_dequant_raw_scales(how, &how->scales, NULL, scales, first, n, reterr);
+        status =
+            dti_dequant_raw_scales(how, DTI_PART_OF(how, scales), NULL, scales, first, n, reterr);
         for (size_t i = 0; i < n && status == DTI_OK; i++) {
             const bool nan = nv ? (scales[i] & 0x7f) == E4M3_NAN : scales[i] == E8M0_NAN;
             if (nan || (nv && scales[i] > E4M3_NAN))
@@ -234,7 +235,7 @@ static enum dti_status plan_blocks(const struct dti_transcode_target *target, st
                                    struct dti_dequant_found *found, struct dti_transcoded *ret,
                                    struct dti_error *reterr)
 {
-    const struct dti_gguf_type *const wanted = found->type;
+    const struct dti_gguf_type *const wanted = dti_form_type(&found->form);
     const struct dti_block_format *const block = found->how.is->block;
     const bool nv = block && block->id == DTI_BLOCK_NVFP4;
     const bool mx = block && block->id == DTI_BLOCK_MXFP4;

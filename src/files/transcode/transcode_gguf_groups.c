@@ -345,23 +345,24 @@ static enum dti_status choose_type(struct dti_dequant_found *found, struct dti_g
 {
     const bool small = grouped->bits <= 4;
     const bool biases =
-        grouped->biased && small && (!found->type || found->type->blocks == DTI_GGUF_Q4_1);
+        grouped->biased && small &&
+        (!dti_form_type(&found->form) || dti_form_type(&found->form)->blocks == DTI_GGUF_Q4_1);
     bool symmetric = false;
     const enum dti_status status =
         biases ? DTI_OK : find_symmetric(found, grouped, &symmetric, reterr);
     if (status != DTI_OK)
         return status;
-    *ret = found->type ? found->type
-                       : dti_gguf_type_of(!small      ? DTI_GGUF_Q8_0
-                                          : symmetric ? DTI_GGUF_Q4_0
-                                                      : DTI_GGUF_Q4_1);
+    *ret = dti_form_type(&found->form) ? dti_form_type(&found->form)
+                                       : dti_gguf_type_of(!small      ? DTI_GGUF_Q8_0
+                                                          : symmetric ? DTI_GGUF_Q4_0
+                                                                      : DTI_GGUF_Q4_1);
     const bool fits = (*ret)->blocks == DTI_GGUF_Q4_0   ? small && symmetric
                       : (*ret)->blocks == DTI_GGUF_Q4_1 ? small
                       : (*ret)->blocks == DTI_GGUF_Q8_0 ? grouped->bits < 8 || symmetric
                                                         : false;
     if (fits)
         return DTI_OK;
-    if (!found->type)
+    if (!dti_form_type(&found->form))
         return dti_transcode_refuse(found, reterr,
                                     "it has codes of %u bits with zero points, and gguf has no "
                                     "blocks with such ones",

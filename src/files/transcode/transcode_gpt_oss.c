@@ -55,8 +55,8 @@ static enum dti_status load_scales(const struct oss_part *part, uint64_t expert,
     enum dti_status status = DTI_OK;
     for (uint64_t group = 0; group < part->groups && status == DTI_OK; group++) {
         const uint64_t at = (expert * part->groups + group) * part->columns + column;
-        status =
-            dti_dequant_raw_scales(part->how, &part->how->scales, NULL, row, at, columns, reterr);
+        status = dti_dequant_raw_scales(part->how, DTI_PART_OF(part->how, scales), NULL, row, at,
+                                        columns, reterr);
         for (size_t i = 0; i < columns && status == DTI_OK; i++)
             scales[i * part->groups + group] = row[i];
     }
@@ -101,7 +101,7 @@ static bool is_stack(const struct dti_dequant_found *found)
            shown->shape[1] % LENGTH == 0 && shown->shape[1] / LENGTH <= SCALES &&
            how->is->columns == shown->shape[2] && how->is->slab == how->is->stored_slab &&
            how->is->scale_count == shown->elements / LENGTH &&
-           dti_format_container(dti_dequant_part_tensor(&how->scales)->format) == 1;
+           dti_format_container(dti_dequant_part_tensor(DTI_PART_OF(how, scales))->format) == 1;
 }
 
 static enum dti_status read_parts(struct dti_pool *pool, struct dti_dequant_found *found,
@@ -154,8 +154,8 @@ static enum dti_status plan(const struct dti_transcode_target *target, struct dt
     codes->shape[3] = BYTES;
     if (!same)
         return read_parts(pool, found, ret, reterr);
-    codes->copied = how->codes;
-    scales->copied = how->scales;
+    codes->copied = *DTI_PART_OF(how, codes);
+    scales->copied = *DTI_PART_OF(how, scales);
     return DTI_OK;
 }
 

@@ -30,7 +30,7 @@ static enum dti_status check_codes(const struct dti_grouped *grouped, struct dti
         return dti_transcode_refuse(grouped->found, reterr,
                                     "its scales divide, and those of %s are factors",
                                     grouped->target);
-    scales = dti_dequant_part_tensor(&how->scales);
+    scales = dti_dequant_part_tensor(DTI_PART_OF(how, scales));
     if (scales->format->id != DTI_FP32 && scales->format->id != DTI_FP16 &&
         scales->format->id != DTI_BF16)
         return dti_transcode_refuse(grouped->found, reterr,
@@ -146,12 +146,12 @@ enum dti_status dti_grouped_facts(struct dti_grouped *ret, const struct dti_dequ
     ret->bits = how->is->bits;
     ret->sign = how->is->affine.code.kind == DTI_KIND_INT;
     ret->flip = (unsigned char)(ret->sign ? 1U << (how->is->bits - 1) : 0);
-    ret->biased = how->biases.container != NULL;
-    ret->symmetric = found->symmetric;
-    ret->scale = dti_dequant_part_tensor(&how->scales)->format->id;
-    ret->narrows = found->narrow != DTI_NONE && ret->scale == DTI_FP32 && !ret->biased;
+    ret->biased = how->is->from.biases != NULL;
+    ret->symmetric = found->form.symmetric;
+    ret->scale = dti_dequant_part_tensor(DTI_PART_OF(how, scales))->format->id;
+    ret->narrows = found->form.narrow != DTI_NONE && ret->scale == DTI_FP32 && !ret->biased;
     if (ret->narrows)
-        ret->scale = found->narrow;
+        ret->scale = found->form.narrow;
     return find_groups(ret, reterr);
 }
 
@@ -298,7 +298,7 @@ enum dti_status dti_grouped_look(struct dti_dequant_found *found, struct dti_gro
     dti_free(look.memory.errors);
     if (status != DTI_OK)
         return status;
-    grouped->symmetric = found->symmetric = !look.off_middle;
+    grouped->symmetric = found->form.symmetric = !look.off_middle;
     ret->blocks = count;
     ret->lossless = grouped->biased && wants->biases ? count : look.lossless;
     ret->worst = look.worst;

@@ -66,9 +66,9 @@ static enum dti_status load_raw(const struct group_part *part, struct group_scra
     n = n < TILE ? n : TILE;
     scratch->first = run->index;
     scratch->count = n;
-    return dti_dequant_raw_scales(how,
-                                  part->values == DTI_GROUP_BIASES ? &how->biases : &how->scales,
-                                  NULL, scratch->raw, run->index, (size_t)n, reterr);
+    return dti_dequant_raw_scales(
+        how, part->values == DTI_GROUP_BIASES ? DTI_PART_OF(how, biases) : DTI_PART_OF(how, scales),
+        NULL, scratch->raw, run->index, (size_t)n, reterr);
 }
 
 /* The zero point of the element at an index of the window. */

@@ -34,7 +34,7 @@ enum dti_status dti_transcode_add_input(struct dti_pool *pool,
                                         const struct dti_transcode_input *input,
                                         struct dti_transcoded *plan, struct dti_error *reterr)
 {
-    struct dti_container *const container = found->how.codes.container;
+    struct dti_container *const container = found->how.is->from.codes;
     const struct dti_tensor *const tensor = &container->tensors[input->tensor];
     const struct dti_dequant_part part = {.container = container, .tensor = input->tensor};
     unsigned char raw[4];

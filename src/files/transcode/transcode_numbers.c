@@ -10,7 +10,7 @@
 enum { CHUNK = DTI_DEQUANT_CHUNK };
 
 struct numbers_look {
-    const struct dti_batch_source *source;
+    struct dti_batch_source source;
     const struct dti_plan *narrow, *widen;
     const struct dti_format *format;
     uint64_t row; /* elements of a row */
@@ -51,13 +51,13 @@ static enum dti_status count_all(struct numbers_look *look, const struct dti_deq
                                  struct dti_transcoded *plan, struct dti_error *reterr)
 {
     struct dti_window window = {.way = DTI_WINDOW_COPY};
-    void *const scratch = dti_malloc(look->source->scratch_bytes + 1);
+    void *const scratch = dti_malloc(look->source.scratch_bytes + 1);
     enum dti_status status = scratch ? DTI_OK : dti_no_memory(reterr);
     for (uint64_t first = 0; first < found->shown->elements && status == DTI_OK;) {
         const uint64_t left = found->shown->elements - first;
         const size_t n = left < CHUNK ? (size_t)left : CHUNK;
-        status = look->source->read(look->source->context, look->old, n * sizeof(float),
-                                    first * sizeof(float), &window, scratch, reterr);
+        status = look->source.read(look->source.context, look->old, n * sizeof(float),
+                                   first * sizeof(float), &window, scratch, reterr);
         if (status == DTI_OK)
             status = count_piece(look, found, first, n, plan, reterr);
         first += n;

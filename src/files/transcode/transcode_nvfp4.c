@@ -155,9 +155,10 @@ static enum dti_status count_sets(const struct dti_dequant_tensor *how, struct s
     for (uint64_t first = 0; first < how->is->scale_count && status == DTI_OK;) {
         const uint64_t left = how->is->scale_count - first;
         const size_t n = left < DTI_TRANSCODE_ROOM ? (size_t)left : DTI_TRANSCODE_ROOM;
-        status = dti_dequant_raw_scales(how, &how->scales, NULL, survey->scales, first, n, reterr);
+        status = dti_dequant_raw_scales(how, DTI_PART_OF(how, scales), NULL, survey->scales, first,
+                                        n, reterr);
         if (status == DTI_OK)
-            status = dti_dequant_read_part(&how->codes, survey->codes, n * WHOLE_BYTES,
+            status = dti_dequant_read_part(DTI_PART_OF(how, codes), survey->codes, n * WHOLE_BYTES,
                                            first * WHOLE_BYTES, reterr);
         for (size_t i = 0; i < 2 * n && status == DTI_OK; i++)
             survey->counts[survey->scales[i / 2]]
@@ -269,12 +270,12 @@ static enum dti_status read(const struct dti_nvfp4_plan *plan, uint64_t first, s
 {
     const struct dti_dequant_tensor *const how = plan->how;
     const size_t wholes = (size_t)((first + count - 1) / 2 - first / 2 + 1);
-    const enum dti_status status =
-        dti_dequant_raw_scales(how, &how->scales, NULL, scales, first / 2, wholes, reterr);
+    const enum dti_status status = dti_dequant_raw_scales(how, DTI_PART_OF(how, scales), NULL,
+                                                          scales, first / 2, wholes, reterr);
     if (status != DTI_OK || !codes)
         return status;
-    return dti_dequant_read_part(&how->codes, codes, count * BLOCK_BYTES, first * BLOCK_BYTES,
-                                 reterr);
+    return dti_dequant_read_part(DTI_PART_OF(how, codes), codes, count * BLOCK_BYTES,
+                                 first * BLOCK_BYTES, reterr);
 }
 
 enum dti_status dti_nvfp4_fill_scales(const void *context, unsigned char *units, uint64_t first,

@@ -12,9 +12,11 @@ struct dti_transcode_entry {
     uint32_t origin;         /* index in the dequantization's view, or as in file_transcode.h */
     enum dti_dtype cast : 8; /* the numbers of the origin, to be cast to it; DTI_NONE: no cast */
     bool made : 1;           /* from the source */
+    bool number : 1;         /* from a number; many tensors are a single one */
     bool copied : 1;         /* from a tensor of the container, as it is; else from the origin */
     union {
         const struct dti_batch_source *source;
+        unsigned char *number; /* for dti_transcode_number() */
         uint32_t tensor;
     } from;
 };
@@ -53,7 +55,7 @@ static inline struct dti_dequant_found *dti_transcode_found(
     const struct dti_file_transcode *transcode, size_t origin)
 {
     return origin < transcode->dequant->view.tensor_count
-               ? transcode->dequant->entries[origin].found
+               ? dti_dequant_found_in(transcode->dequant, origin)
                : NULL;
 }
 

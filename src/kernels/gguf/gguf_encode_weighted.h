@@ -38,8 +38,8 @@ DTI_LANE void gguf_weigh(gguf_lanes *restrict w, const unsigned char *restrict c
 
 /* The scales or minima of a block are a problem: a lane of its numbers and weights. */
 struct gguf_levels {
-    gguf_lanes x[16], w[16];
-    gguf_lanes level[16], scale; /* levels as stored, in 8 bits; and their scale */
+    gguf_lanes x[32], w[32];
+    gguf_lanes level[32], scale; /* levels as stored, in 8 bits; and their scale */
 };
 
 /* The part of make_qp_quants() that looks for the factor with the smallest error. */

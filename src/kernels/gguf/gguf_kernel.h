@@ -42,10 +42,14 @@ struct dti_gguf_weigher {
     dti_gguf_weigh_fn *run;
     bool of_row; /* mean matters: of the squares of the whole row, summed in order in fp32 */
 };
-/* NULL: the type has no encoder, or one that takes no weights. */
+/* NULL: the type has no encoder, or one that takes no weights. A type may have this one alone: it
+ * cannot be encoded without weights. */
 const struct dti_gguf_weigher *dti_gguf_find_weigher(enum dti_gguf_blocks blocks,
                                                      enum dti_level allowed);
-/* The types with an encoder, ordered by id; NULL at the end. */
+/* Makes what the encoder of a type with weights has to compute once; before its first use. False:
+ * no memory. */
+bool dti_gguf_prepare(enum dti_gguf_blocks blocks);
+/* The types with an encoder or a weigher, ordered by id; NULL at the end. */
 const struct dti_gguf_type *dti_gguf_encoded(size_t index);
 
 #endif

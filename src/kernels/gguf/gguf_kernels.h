@@ -9,6 +9,9 @@
 extern dti_gguf_decode_fn *const dti_gguf_decode_scalar[DTI_GGUF_BLOCKS_COUNT];
 extern dti_gguf_encode_fn *const dti_gguf_encode_scalar[DTI_GGUF_BLOCKS_COUNT];
 extern const struct dti_gguf_weigher dti_gguf_weigh_scalar[DTI_GGUF_BLOCKS_COUNT];
+/* That of a type that needs weights, whose codes are points of a grid; NULL: another type. */
+const struct dti_gguf_weigher *dti_gguf_grid_weigher(enum dti_gguf_blocks blocks,
+                                                     enum dti_level level);
 #ifdef DTI_HAVE_X86
 extern dti_gguf_decode_fn *const dti_gguf_decode_avx2[DTI_GGUF_BLOCKS_COUNT];
 extern dti_gguf_decode_fn *const dti_gguf_decode_avx512[DTI_GGUF_BLOCKS_COUNT];

@@ -51,15 +51,18 @@ dti_gguf_encode_fn *dti_gguf_find_encoder(enum dti_gguf_blocks blocks, enum dti_
 const struct dti_gguf_weigher *dti_gguf_find_weigher(enum dti_gguf_blocks blocks,
                                                      enum dti_level allowed)
 {
-    const struct dti_gguf_weigher *const weigher = &encoders_of(allowed)->weigh[blocks];
-    return weigher->run ? weigher : NULL;
+    const struct encoders *const of = encoders_of(allowed);
+    const struct dti_gguf_weigher *const weigher = &of->weigh[blocks];
+    return weigher->run ? weigher : dti_gguf_grid_weigher(blocks, of->level);
 }
 
 const struct dti_gguf_type *dti_gguf_encoded(size_t index)
 {
     for (unsigned i = 0; i < DTI_GGUF_BLOCKS_COUNT; i++) {
         const enum dti_gguf_blocks blocks = (enum dti_gguf_blocks)i;
-        if (dti_gguf_find_encoder(blocks, DTI_LEVEL_SCALAR) && index-- == 0)
+        const bool made = dti_gguf_find_encoder(blocks, DTI_LEVEL_SCALAR) ||
+                          dti_gguf_find_weigher(blocks, DTI_LEVEL_SCALAR);
+        if (made && index-- == 0)
             return dti_gguf_type_of(blocks);
     }
     return NULL;

@@ -5,20 +5,30 @@
 #ifndef KERNELS_SCAN_TILE_SUM_H
 #define KERNELS_SCAN_TILE_SUM_H
 
-#include <string.h>
-
 #include "kernels/fp64.h"
 
 enum { DTI_TILE_LANES = 16 };
 
+/* The sums of 2, 4 and 8 lanes. Without an array of them, which compilers would write in vectors
+ * and read in parts, and wait for at each step. */
+static inline double dti_tile_sum_two(const double *lane)
+{
+    return dti_fp64_add(lane[0], lane[8]);
+}
+
+static inline double dti_tile_sum_four(const double *lane)
+{
+    return dti_fp64_add(dti_tile_sum_two(lane), dti_tile_sum_two(lane + 4));
+}
+
+static inline double dti_tile_sum_eight(const double *lane)
+{
+    return dti_fp64_add(dti_tile_sum_four(lane), dti_tile_sum_four(lane + 2));
+}
+
 static inline double dti_tile_sum(const double lane[DTI_TILE_LANES])
 {
-    double sum[DTI_TILE_LANES];
-    memcpy(sum, lane, sizeof sum);
-    for (unsigned half = DTI_TILE_LANES / 2; half > 0; half /= 2)
-        for (unsigned i = 0; i < half; i++)
-            sum[i] = dti_fp64_add(sum[i], sum[i + half]);
-    return sum[0];
+    return dti_fp64_add(dti_tile_sum_eight(lane), dti_tile_sum_eight(lane + 1));
 }
 
 #endif

@@ -230,6 +230,23 @@ static bool takes_weights(const struct dti_gguf_type *type)
     return type->dtype == DTI_NONE && dti_gguf_find_weigher(type->blocks, DTI_LEVEL_SCALAR);
 }
 
+static bool needs_weights(const struct dti_gguf_type *type)
+{
+    return takes_weights(type) && !dti_gguf_find_encoder(type->blocks, DTI_LEVEL_SCALAR);
+}
+
+/* The first type that cannot be encoded without weights; NULL: there is none. */
+static const struct dti_gguf_type *first_in_need(const struct dti_encode_recipe *recipe)
+{
+    if (needs_weights(recipe->type))
+        return recipe->type;
+    for (size_t i = 0; i < recipe->count; i++) {
+        if (needs_weights(recipe->rules[i].type))
+            return recipe->rules[i].type;
+    }
+    return NULL;
+}
+
 /* Opens the importance matrix, which at least one of the types must take. */
 static enum dti_status open_importance(struct gguf_job *gguf, struct dti_error *reterr)
 {
@@ -238,6 +255,12 @@ static enum dti_status open_importance(struct gguf_job *gguf, struct dti_error *
     bool taken = takes_weights(recipe->type);
     for (size_t i = 0; i < recipe->count; i++)
         taken = taken || takes_weights(recipe->rules[i].type);
+    const struct dti_gguf_type *const in_need = first_in_need(recipe);
+    if (!path && in_need)
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s is encoded with the weights of an importance matrix only; add "
+                        "--imatrix FILE, as llama-imatrix writes it",
+                        in_need->word);
     if (!path)
         return DTI_OK;
     if (!taken)

@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "files/model/importance.h"
 #include "requests/rewrite/rewrite_job.h"
 #include "util/run/allocate.h"
 #include "util/text/ascii.h"
+#include "util/text/utf8.h"
 
 static const char label[] = "the new key-values";
 
@@ -162,6 +164,42 @@ static void warn_of_choice(struct dti_rewrite_job *job, const struct gguf_choice
              DTI_REMEDY_ADD_TOKENIZER);
 }
 
+static const char imatrix_file[] = "quantize.imatrix.file";
+static const char imatrix_dataset[] = "quantize.imatrix.dataset";
+static const char imatrix_entries[] = "quantize.imatrix.entries_count";
+static const char imatrix_chunks[] = "quantize.imatrix.chunks_count";
+
+static void put_count(struct dti_gguf_edits *edits, const char *key, uint64_t count)
+{
+    if (count > 0 && count <= UINT32_MAX)
+        dti_gguf_edits_number(edits, key, DTI_GGUF_UINT32, count);
+    else
+        dti_gguf_edits_remove(edits, key);
+}
+
+static void put_text(struct dti_gguf_edits *edits, const char *key, const char *text, size_t length)
+{
+    if (text && dti_utf8_valid(text, length))
+        dti_gguf_edits_string(edits, key, text, length);
+    else
+        dti_gguf_edits_remove(edits, key);
+}
+
+/* The keys by which llama-quantize says what the weights are from, in place of those of an earlier
+ * matrix. Of the path only the last part: folders are those of this machine. */
+static void put_importance(struct dti_gguf_edits *edits, const struct dti_importance *importance)
+{
+    if (!importance)
+        return;
+    const struct dti_importance_facts facts = dti_importance_facts(importance);
+    const char *const path = dti_importance_path(importance), *const slash = strrchr(path, '/');
+    const char *const name = slash ? slash + 1 : path;
+    put_text(edits, imatrix_file, name, strlen(name));
+    put_text(edits, imatrix_dataset, facts.dataset, facts.dataset_length);
+    put_count(edits, imatrix_entries, facts.entries);
+    put_count(edits, imatrix_chunks, facts.chunks);
+}
+
 /* The key-values that no template has. */
 static enum dti_status put_keys(struct dti_rewrite_job *job, const struct gguf_choice *choice,
                                 struct dti_error *reterr)
@@ -277,6 +315,7 @@ static enum dti_status make_model(struct dti_rewrite_job *job, struct dti_contai
         status = make_view(job, *seen, &choice, reterr);
     if (status != DTI_OK)
         return status;
+    put_importance(&gguf->all, job->request.encode.importance);
     dti_gguf_edits_append(&gguf->all, &gguf->stated);
     if (gguf->all.count > 0)
         status = make_pairs(job, job->model, reterr);
@@ -319,7 +358,8 @@ enum dti_status dti_gguf_job_apply(struct dti_rewrite_job *job, struct dti_conta
     enum dti_status status = dti_gguf_settings(&gguf->stated, &args->set, args->set_from, reterr);
     if (status == DTI_OK && !dti_is_gguf(job->container->kind)) {
         status = make_model(job, seen, reterr);
-    } else if (status == DTI_OK && states) {
+    } else if (status == DTI_OK && (states || job->request.encode.importance)) {
+        put_importance(&gguf->all, job->request.encode.importance);
         dti_gguf_edits_append(&gguf->all, &gguf->stated);
         status = make_pairs(job, job->model ? job->model : job->container, reterr);
     }

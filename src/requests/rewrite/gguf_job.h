@@ -19,7 +19,7 @@ struct dti_gguf_job {
     struct dti_container *given; /* the template with what is stated */
     struct dti_container *pairs; /* of the new file; NULL: those of the input or the template */
     struct dti_model_view *view; /* NULL: the tensors keep names, shapes and numbers */
-    size_t *places;              /* of the template's order in the container */
+    uint32_t *places;            /* of the template's order in the container */
 };
 
 /* gguf_set.c: reads --set (KEY=VALUE or KEY:TYPE=VALUE each) and --set-from. edits: initialized by

@@ -6,8 +6,10 @@
 
 #include "util/run/allocate.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 size_t dti_pages_round(size_t size)
 {
@@ -28,6 +30,18 @@ static void *alloc(void *(*allocate)(size_t alignment, size_t size), size_t size
 void *dti_pages_alloc(size_t size, bool may_be_huge)
 {
     return alloc(dti_malloc_aligned, size, may_be_huge);
+}
+
+void dti_pages_drop(void *piece, size_t size)
+{
+    const size_t skip = (DTI_PAGE - (uintptr_t)piece % DTI_PAGE) % DTI_PAGE;
+    const size_t whole = size > skip ? (size - skip) / DTI_PAGE * DTI_PAGE : 0;
+#ifdef MADV_DONTNEED
+    if (whole > 0 && sysconf(_SC_PAGESIZE) == DTI_PAGE)
+        (void)madvise((unsigned char *)piece + skip, whole, MADV_DONTNEED);
+#else
+    (void)whole;
+#endif
 }
 
 void *dti_process_pages_alloc(size_t size, bool may_be_huge)

@@ -16,4 +16,8 @@ size_t dti_pages_round(size_t size); /* rounds up to whole pages */
 void *dti_pages_alloc(size_t size, bool may_be_huge);
 void *dti_process_pages_alloc(size_t size, bool may_be_huge); /* with dti_process_free() */
 
+/* Gives the whole pages within a piece of a block back to the system, where it takes them. What
+ * they held is lost. */
+void dti_pages_drop(void *piece, size_t size);
+
 #endif

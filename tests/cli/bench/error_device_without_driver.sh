@@ -1,1 +1,2 @@
+# needs 64-bit
 DTINFO_LIBCUDA=/none/libcuda.so.1 dtinfo bench copy --device cuda

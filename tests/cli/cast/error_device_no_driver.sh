@@ -1,4 +1,5 @@
 # nothing is opened and nothing written
+# needs 64-bit
 export DTINFO_LIBCUDA=./none.so
 exec 2>&1
 dtinfo cast 1 bf16 --device cuda

@@ -1,3 +1,4 @@
+# needs 64-bit
 export DTINFO_LIBCUDA="$PWD/none.so"
 dtinfo devices
 dtinfo devices -q

@@ -12,14 +12,24 @@ for name, entries in (("all.dat", [embedding, query, up]), ("some.dat", [embeddi
         file.write(struct.pack("<i", len(entries)) + b"".join(entries))
 with open("negative.dat", "wb") as file:
     file.write(struct.pack("<i", 1) + entry(b"token_embd.weight", 1, [1] * 31 + [-1]))
+with open("told.dat", "wb") as file:
+    file.write(struct.pack("<i", 1) + up + struct.pack("<ii", 12, 8) + b"wiki.txt")
 END
 exec 2>&1
 try() { dtinfo quant "$@" || echo "exit $?"; }
 try model.gguf q4_0 --imatrix all.dat -o a.gguf --threads 1
 try model.gguf q4_0 --imatrix some.dat -o b.gguf --dry-run
-try model.gguf q4_0 --imatrix some.dat -o b.gguf --dry-run --json
+(export DTINFO_CPU=scalar; try model.gguf q4_0 --imatrix some.dat -o b.gguf --dry-run --json)
 try model.gguf q8_0 --imatrix some.dat -o c.gguf --type 'token*=q5_1' --dry-run
 try model.gguf q8_0 --imatrix all.dat -o bad.gguf
+# types that need weights, and the keys that say what these are from
+try model.gguf iq2_xxs -o bad.gguf
+try model.gguf q8_0 --type '*up*=iq3_s' -o bad.gguf
+try model.gguf q8_0 --type '*up*=iq3_s' --imatrix some.dat -o bad.gguf
+try model.gguf q8_0 --type '*up*=iq3_s' --imatrix files/../told.dat -o d.gguf --select '*up*' --threads 1
+dtinfo inspect d.gguf --metadata
+try d.gguf q4_k --imatrix all.dat -o e.gguf --set quantize.imatrix.chunks_count=9 --threads 1 -q
+dtinfo inspect e.gguf --metadata
 try model.gguf q4_0 --imatrix long.dat -o bad.gguf
 try model.gguf q4_0 --imatrix negative.dat -o bad.gguf
 try model.gguf q4_0 --imatrix some.dat -o bad.gguf --select '*ffn_up*'

@@ -43,6 +43,13 @@ SUMS = {
     "q6_k": 0x7f3c86b2,
     "iq4_nl": 0xe6d6f2a9,
     "iq4_xs": 0x8775303a,
+    "iq1_s": 0x9983adba,
+    "iq1_m": 0xb52b44b4,
+    "iq2_xxs": 0x2152f694,
+    "iq2_xs": 0x04f659db,
+    "iq2_s": 0x9efd9428,
+    "iq3_xxs": 0x2a446276,
+    "iq3_s": 0x6da304c1,
 }
 ROW, WIDE = 768, 1 << 16    # elements; a row that is longer than what is encoded at once
 
@@ -146,7 +153,8 @@ def encode(word, array, weights):
     return out
 
 
-WEIGHTED = ("q4_0", "q4_1", "q5_0", "q5_1", "q2_k", "q3_k", "q4_k", "q5_k", "q6_k", "iq4_nl", "iq4_xs")
+GRIDS = ("iq1_s", "iq1_m", "iq2_xxs", "iq2_xs", "iq2_s", "iq3_xxs", "iq3_s")    # these need weights
+WEIGHTED = ("q4_0", "q4_1", "q5_0", "q5_1", "q2_k", "q3_k", "q4_k", "q5_k", "q6_k", "iq4_nl", "iq4_xs", *GRIDS)
 
 
 def judge_types():
@@ -157,10 +165,15 @@ def judge_types():
     for word in WEIGHTED:
         run("quant", "in.gguf", word, "--imatrix", "new.gguf", "-o", "out.gguf", "--force", "-q", "--threads", 1)
         after = read("out.gguf")
-        run("quant", "in.gguf", word, "-o", "plain.gguf", "--force", "-q")
-        plain = read("plain.gguf")
+        plain = {}
+        if word in GRIDS:
+            _, said = run("quant", "in.gguf", word, "-o", "plain.gguf", "--force", status=2)
+            require("%s is encoded with the weights of an importance matrix only; add --imatrix FILE" % word in said, said)
+        else:
+            run("quant", "in.gguf", word, "-o", "plain.gguf", "--force", "-q")
+            plain = read("plain.gguf")
         for name, (array, sums, counts) in tensors.items():
-            require(after[name][0] == word.upper() and after[name] != plain[name], word, name, "has no weights")
+            require(after[name][0] == word.upper() and after[name] != plain.get(name), word, name, "has no weights")
             if LIBRARY:
                 require(after[name][1] == encode(word, array, weights_of(sums, counts)), word, name, "is not what ggml makes")
         require(SUMS[word] == zlib.crc32(b"".join(after[name][1] for name in tensors)), word, "has another checksum")
@@ -168,7 +181,7 @@ def judge_types():
             run("quant", "in.gguf", word, "--imatrix", "new.gguf", "-o", "again.gguf", "--force", "-q", *words)
             require(bytes_of("again.gguf") == bytes_of("out.gguf"), word, words, "makes other bytes")
         run("quant", "in.gguf", word, "--imatrix", "old.dat", "-o", "again.gguf", "--force", "-q")
-        require(bytes_of("again.gguf") == bytes_of("out.gguf"), word, "the old form gives other bytes")
+        require(read("again.gguf") == after, word, "the old form gives other blocks")
 
 
 def judge_counts():
@@ -211,8 +224,53 @@ def judge_names():
     run("quant", "in.gguf", "q8_0", "-o", "q8_0.gguf", "-q")
     mixed, q8 = read("mixed.gguf"), read("q8_0.gguf")
     require(mixed[first] == after[first] and all(mixed[name] == q8[name] for name in (second, *others)), "q8_0 ignores weights")
+    _, said = run("quant", "in.gguf", "q8_0", "--type", "%s=iq2_xs,%s=iq1_s" % (second, first), "--imatrix", "m.gguf", "-o", "bad.gguf", status=3)
+    require("'m.gguf' has no entry for tensor '%s', and iq2_xs needs weights; --type" % second in said and said.count("\n") == 1, said)
+    _, said = run("quant", "in.gguf", "q8_0", "--type", second + "=iq2_xs", "-o", "bad.gguf", status=2)
+    require("iq2_xs is encoded with the weights of an importance matrix only" in said, said)
     _, said = run("quant", "in.gguf", "q4_k", "--imatrix", "m.gguf", "-o", "out.gguf", "--force", "--select", first + "," + second)
     require("no entry for tensor '%s', which is encoded without weights" % second in said, said)
+
+
+def keys(path):
+    """The keys on the matrix, with their types."""
+    start = "quantize.imatrix."
+    return {name[len(start):]: (field.types[0].name, field.contents()) for name, field in gguf.GGUFReader(path).fields.items()
+            if name.startswith(start)}
+
+
+def judge_keys():
+    """The keys of llama-quantize: those of the matrix replace those of the input, and what --set says replaces both."""
+    name = "blk.0.attn_q.weight"
+    array, sums, counts = model()[name]
+    pathlib.Path("folder").mkdir(exist_ok=True)
+    write_gguf("folder/new.gguf", {name: (sums, counts), "other.weight": (sums, counts)})
+    write_old("old.dat", {name: (1, sums)})
+    write_old("short.dat", {name: (1, sums)}, ending=False)
+    number = lambda count: ("UINT32", count)
+    text = lambda word: ("STRING", word)
+    new = {"file": text("new.gguf"), "dataset": text("calibration.txt"), "entries_count": number(2), "chunks_count": number(5)}
+    old = {"file": text("old.dat"), "dataset": text("calibration"), "entries_count": number(1), "chunks_count": number(5)}
+    short = {"file": text("short.dat"), "entries_count": number(1)}
+    write_model("in.gguf", {name: array})
+    source = "in.gguf"
+    for path, want in (("folder/new.gguf", new), ("old.dat", old), (str(pathlib.Path("folder/new.gguf").resolve()), new), ("short.dat", short)):
+        for word in ("q4_k", "iq3_s"):
+            run("quant", source, word, "--imatrix", path, "-o", "out.gguf", "--force", "-q")
+            require(keys("out.gguf") == want, path, keys("out.gguf"))
+        run("quant", "out.gguf", "q8_0", "-o", "again.gguf", "--force", "-q")
+        require(keys("again.gguf") == want, "without a matrix the keys stay", keys("again.gguf"))
+        run("quant", "again.gguf", "fp32", "--dequant", "-o", "floats.gguf", "--force", "-q")
+        source = "floats.gguf"      # with the keys of this matrix
+        require(keys(source) == want, "keys stay when numbers are decoded", keys(source))
+    run("quant", source, "q4_k", "--imatrix", "old.dat", "-o", "out.gguf", "--force", "-q", "--set", "quantize.imatrix.file=mine",
+        "--set", "quantize.imatrix.chunks_count=7")
+    require(keys("out.gguf") == {**old, "file": text("mine"), "chunks_count": number(7)}, keys("out.gguf"))
+    bad = b"b\xffd.dat"
+    with open(bad, "wb") as file:
+        file.write(old_form({name: (1, sums)}))
+    subprocess.run([DTINFO.path, "quant", "in.gguf", "q4_k", "--imatrix", bad, "-o", "out.gguf", "--force", "-q"], check=True)
+    require(keys("out.gguf") == {key: value for key, value in old.items() if key != "file"}, "a name that is no text is left out", keys("out.gguf"))
 
 
 def judge_checkpoint():
@@ -303,10 +361,12 @@ def print_sums():
 
 
 def main():
+    if LIBRARY:
+        harness.ggml_neighbours(LIBRARY)
     if sys.argv[1] == "--sums":
         print_sums()
         return
-    harness.in_new_folder(judge_types, judge_counts, judge_names, judge_checkpoint, judge_refusals, judge_hostile)
+    harness.in_new_folder(judge_types, judge_counts, judge_names, judge_keys, judge_checkpoint, judge_refusals, judge_hostile)
     print("%d checks%s" % (DTINFO.checks, "" if LIBRARY else ", by checksums only (DTI_GGML_LIBRARY)"))
 
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Every encoder of GGUF blocks, at every CPU level, against ggml's own C code and, for the types that it can write,
-llama.cpp's package `gguf`: byte for byte. Those with an importance matrix: against ggml's own C code.
+llama.cpp's package `gguf`: byte for byte. Those with an importance matrix: against ggml's own C code. Types whose codes
+are points of a grid need one.
 
 ggml's C code: llama_cpp/lib of an installed llama-cpp-python, or the library in DTI_GGML_LIBRARY: ggml-quants.c
 compiled without contraction (gcc -O2 -ffp-contract=off -DNDEBUG). Compiled with contraction (-march=native) it differs
@@ -11,7 +12,9 @@ usage: test_ggml_encode.py PROBE [--long]
        test_ggml_encode.py --hashes     the table of tests/unit/test_gguf_encode.c
 """
 import ctypes
+import mmap
 import os
+import resource
 import subprocess
 import sys
 
@@ -35,9 +38,16 @@ TYPES = {
     "mxfp4": (32, 17, 32, "quantize_row_mxfp4_ref"), "q1_0": (128, 18, 128, "quantize_row_q1_0_ref"),
     "q2_0": (64, 18, 64, "quantize_row_q2_0_ref"),
 }
+# those that need weights, whose codes are points of a grid
+GRIDS = {
+    "iq1_s": (256, 50, 32, None), "iq1_m": (256, 56, 16, None), "iq2_xxs": (256, 66, 32, None), "iq2_xs": (256, 74, 16, None),
+    "iq2_s": (256, 82, 16, None), "iq3_xxs": (256, 98, 32, None), "iq3_s": (256, 110, 32, None),
+}
+SHAPES = {**TYPES, **GRIDS}
 BY_PACKAGE = ("q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "tq1_0", "tq2_0", "mxfp4")
 NUMBERS = {"q4_0": 2, "q4_1": 3, "q5_0": 6, "q5_1": 7, "q8_0": 8, "q2_k": 10, "q3_k": 11, "q4_k": 12, "q5_k": 13, "q6_k": 14,
-           "iq4_nl": 20, "iq4_xs": 23, "tq1_0": 34, "tq2_0": 35, "mxfp4": 39, "q1_0": 41, "q2_0": 42}    # ggml's ids
+           "iq4_nl": 20, "iq4_xs": 23, "tq1_0": 34, "tq2_0": 35, "mxfp4": 39, "q1_0": 41, "q2_0": 42,
+           "iq1_s": 19, "iq1_m": 29, "iq2_xxs": 16, "iq2_xs": 17, "iq2_s": 22, "iq3_xxs": 18, "iq3_s": 21}    # ggml's ids
 # the types that take weights
 WEIGHTED = ("q4_0", "q4_1", "q5_0", "q5_1", "q2_k", "q3_k", "q4_k", "q5_k", "q6_k", "iq4_nl", "iq4_xs")
 FIELDS = {"q4_0": (0,), "q4_1": (0, 2), "q5_0": (0,), "q5_1": (0, 2)}
@@ -58,8 +68,9 @@ def by_ggml(name, numbers):
     return blocks
 
 
-def by_ggml_weighted(name, rows, weights):
-    blocks = np.zeros((rows.size // TYPES[name][0], TYPES[name][1]), np.uint8)
+def by_ggml_weighted(name, rows, weights, blocks=None):
+    elements, size, _, _ = SHAPES[name]
+    blocks = np.zeros((rows.size // elements, size), np.uint8) if blocks is None else blocks
     call = getattr(LIBRARY, "quantize_" + name.replace("_k", "_K"))
     call(ctypes.c_void_p(rows.ctypes.data), ctypes.c_void_p(blocks.ctypes.data), ctypes.c_int64(rows.shape[0]),
          ctypes.c_int64(rows.shape[1]), ctypes.c_void_p(weights.ctypes.data))
@@ -89,7 +100,53 @@ def ours(name, numbers, level, weights=None):
         return None
     if done.returncode != 0:
         sys.exit("the probe ended with status %d" % done.returncode)
-    return np.frombuffer(done.stdout, np.uint8).reshape(-1, TYPES[name][1])
+    return np.frombuffer(done.stdout, np.uint8).reshape(-1, SHAPES[name][1])
+
+
+def put_in_place(name, blocks, rows):
+    """Where 32 numbers of a block of iq3_s are zeros, ggml puts the codes and signs of later ones into their places, though
+    not their high bits and scales, so that its own blocks are decoded to other numbers. Ours are where they belong."""
+    if name != "iq3_s":
+        return blocks
+    there = (rows.reshape(-1, 8, 32) != 0).any(axis=2)
+    moved = blocks.copy()
+    for at in np.flatnonzero(~there.all(axis=1)):
+        for first, each in ((2, 8), (74, 4)):
+            codes = moved[at, first:first + 8 * each].reshape(8, each)
+            packed = codes[:there[at].sum()].copy()
+            codes[:] = 0
+            codes[there[at]] = packed
+    return moved
+
+
+def by_ggml_grid(name, rows, weights):
+    """Blocks, and which rows ggml has an answer for: it stops where no point has a finite error or a scale is not a
+    number, so it works in child processes. For IQ1 it then reads numbers that are not of the block: such rows are left
+    out by a bound of the errors."""
+    elements, size, _, _ = SHAPES[name]
+    each = rows.shape[1] // elements * size
+    memory = mmap.mmap(-1, rows.shape[0] * (each + 1))
+    blocks = np.frombuffer(memory, np.uint8, rows.shape[0] * each).reshape(rows.shape[0], each)
+    done = np.frombuffer(memory, np.uint8, rows.shape[0], rows.shape[0] * each)
+    at = 0
+    while at < len(rows):
+        child = os.fork()
+        if child == 0:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            os.dup2(1, 2)
+            for i in range(at, len(rows)):
+                by_ggml_weighted(name, rows[i:i + 1], weights, blocks[i])
+                done[i] = 1
+            os._exit(0)
+        os.waitpid(child, 0)
+        while at < len(rows) and done[at]:
+            at += 1
+        at += at < len(rows)
+    known = done.astype(bool)
+    if name.startswith("iq1"):
+        with np.errstate(all="ignore"):
+            known &= 1e4 * np.abs(rows.astype(float)).max(axis=1) ** 3 * weights.max() < 3e38
+    return put_in_place(name, blocks.reshape(-1, size), rows), np.repeat(known, rows.shape[1] // elements)
 
 
 # Numbers: functions of a generator, the number of groups, and the numbers per group.
@@ -194,7 +251,7 @@ EXTREME_WEIGHTS = {
 
 def numbers_of(name, family, count, seed):
     """Blocks of one family."""
-    elements, _, group, _ = TYPES[name]
+    elements, _, group, _ = SHAPES[name]
     make = FAMILIES.get(family) or EXTREMES[family]
     return np.ascontiguousarray(make(np.random.default_rng(seed), count * elements // group, group).reshape(-1), np.float32)
 
@@ -278,8 +335,34 @@ def every_weighted_type(long):
         print("%-8s weighted: %d rows, %d blocks different by ggml" % (name, count, bad), flush=True)
 
 
-def made_numbers(number, elements):
-    """The numbers that test_gguf_encode.c generates."""
+def every_grid_type(long):
+    """The same for the types that need weights. Rows that ggml does not encode are encoded alike at all levels."""
+    harness.ggml_neighbours(LIBRARY)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for name, (elements, _, group, _) in GRIDS.items():
+        count, bad, without = 0, 0, 0
+        for seed, family in enumerate([*FAMILIES, *EXTREMES]):
+            for kind, make in {**WEIGHTS, **EXTREME_WEIGHTS}.items():
+                for blocks in (1, 2, 9) if long else (1 + seed % 2,):
+                    weights = np.ascontiguousarray(make(np.random.default_rng(seed), blocks * elements, group), np.float32)
+                    each = 36 if family in FAMILIES else 8
+                    rows = numbers_of(name, family, each * blocks, seed).reshape(each, -1)
+                    want, known = by_ggml_grid(name, rows, weights)
+                    all_made = [made for made in (ours(name, rows, level, weights) for level in LEVELS) if made is not None]
+                    for made in all_made:
+                        differing = np.flatnonzero((made != np.where(known[:, None], want, all_made[0])).any(axis=1))
+                        TALLY.checked += len(want)
+                        if differing.size:
+                            at = differing[0]
+                            TALLY.differ("%s of %s weighted by %s, %d of %d blocks" % (name, family, kind, differing.size, len(want)),
+                                         "block %d: %s" % (at, made[at].tobytes().hex()), want[at].tobytes().hex())
+                        bad += len(differing)
+                    count, without = count + len(rows), without + int((~known).sum()) // blocks
+        print("%-8s weighted: %d rows, %d blocks different by ggml, which has no answer for %d rows" % (name, count, bad, without), flush=True)
+
+
+def made_numbers(number, elements, large=2.0 ** 126):
+    """The numbers that test_gguf_encode.c generates; squares of large ones overflow."""
     run, kinds = 6, 8
     random, state = np.zeros((run * kinds + 1) * elements, np.uint32), number
     for i in range(random.size):
@@ -290,7 +373,7 @@ def made_numbers(number, elements):
     signs = np.where(random >> 31, np.float32(-1), np.float32(1)) * (random >> 30 & 1).astype(np.float32) * np.where(block % 2, np.float32(0.3), np.float32(1))
     coarse = np.trunc(top / (1 << 17)).astype(np.float32) * np.float32(2 ** -6)
     few = np.where(random >> 28 == 0, np.float32(1), np.float32(0))
-    scales = np.float32([1, 2.0 ** -20, 2.0 ** 20, 2.0 ** -130, 2.0 ** 126, 0, 0, 1])[kind]
+    scales = np.float32([1, 2.0 ** -20, 2.0 ** 20, 2.0 ** -130, large, 0, 0, 1])[kind]
     ordinary = top.astype(np.float32) * np.float32(2.0 ** -24) * scales
     return np.select([kind == 5, kind == 6, kind == 7], [signs, coarse, np.where(few > 0, ordinary, np.float32(0))], ordinary)
 
@@ -316,11 +399,14 @@ def print_hashes():
     blocks."""
     for name, (elements, _, _, _) in TYPES.items():
         print_hash(name, by_ggml(name, made_numbers(NUMBERS[name], elements)).tobytes())
-    for name in WEIGHTED:
-        row = 6 * TYPES[name][0]
-        numbers, weights = (make(NUMBERS[name], TYPES[name][0]) for make in (made_numbers, made_weights))
-        print_hash(name, b"".join(by_ggml_weighted(name, numbers[at:at + row].reshape(1, -1), weights[at:at + row]).tobytes()
-                                  for at in range(0, numbers.size, row)))
+    harness.ggml_neighbours(LIBRARY)
+    for name in (*WEIGHTED, *GRIDS):
+        row = 6 * SHAPES[name][0]
+        numbers = made_numbers(NUMBERS[name], SHAPES[name][0], 2.0 ** (8 if name in GRIDS else 126))
+        weights = made_weights(NUMBERS[name], SHAPES[name][0])
+        blocks = np.concatenate([by_ggml_weighted(name, numbers[at:at + row].reshape(1, -1), weights[at:at + row])
+                                 for at in range(0, numbers.size, row)])
+        print_hash(name, put_in_place(name, blocks, numbers).tobytes())
 
 
 if sys.argv[1:] == ["--hashes"]:
@@ -333,4 +419,5 @@ else:
     every_type(LONG)
     if LIBRARY:
         every_weighted_type(LONG)
+        every_grid_type(LONG)
     TALLY.finish()

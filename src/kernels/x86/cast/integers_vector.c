@@ -16,6 +16,8 @@ DTI_INLINE vector rounded(vector_ps x, vector_ps clamped, enum dti_round round)
 #define CONVERT(x, how) _mm512_maskz_cvt_roundps_epi32(number, x, how)
 #else
     const __m256 number = _mm256_cmp_ps(x, x, _CMP_ORD_Q);
+    if (round == DTI_ROUND_ZERO)
+        return _mm256_cvttps_epi32(_mm256_and_ps(clamped, number));
 #define CONVERT(x, how) _mm256_cvttps_epi32(_mm256_round_ps(_mm256_and_ps(x, number), how))
 #endif
     DTI_RETURN_BY_ROUND(CONVERT, clamped, round)
@@ -64,6 +66,8 @@ DTI_INLINE half_vector whole_half(const unsigned char *src, enum dti_round round
 {
     const __m256d x = load256_pd(src), number = _mm256_cmp_pd(x, x, _CMP_ORD_Q);
     const __m256d kept = _mm256_and_pd(_mm256_min_pd(_mm256_set1_pd(255), x), number);
+    if (round == DTI_ROUND_ZERO)
+        return _mm256_cvttpd_epi32(kept);
 #define CONVERT(x, how) _mm256_cvttpd_epi32(_mm256_round_pd(x, how))
     DTI_RETURN_BY_ROUND(CONVERT, kept, round)
 #undef CONVERT

@@ -36,6 +36,9 @@ struct small_encode {
     vector normal, largest; /* codes of the smallest normal and the largest number */
     __m128i zeros, sign_shift, payload_shift;
     bool minus_zero;
+#ifndef __AVX512BW__
+    bool is_e5m2;
+#endif
     enum fixes fixes;
     enum dti_round round;
 };
@@ -286,6 +289,48 @@ BLOCK(nan_block, FIX_NAN)
 BLOCK(payload_block, FIX_PAYLOAD)
 BLOCK(all_block, FIX_ALL)
 
+#ifndef __AVX512BW__
+/* fp8_e5m2 is the upper half of an fp16. The conversion to that truncates, after the lower half of
+ * the fp32 became one bit: these numbers are exact in fp16, but for those below 2^-17, which become
+ * 0. The rounding that follows decides as it would for the fp32. NaNs keep what is there. */
+DTI_INLINE __m128i e5m2_half(const unsigned char *src)
+{
+    const __m256i bits = load256(src), rest = _mm256_set1_epi32(0xffff);
+    const __m256i any = _mm256_add_epi32(_mm256_and_si256(bits, rest), rest);
+    const __m256i kept = _mm256_andnot_si256(rest, _mm256_or_si256(bits, any));
+    return _mm256_cvtps_ph((__m256)kept, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+}
+
+DTI_INLINE __m256i e5m2_words(const unsigned char *src)
+{
+    const __m256i half = join128(e5m2_half(src), e5m2_half(src + VECTOR));
+    const __m256i odd = _mm256_and_si256(_mm256_srli_epi16(half, 8), _mm256_set1_epi16(1));
+    const __m256i nan = _mm256_cmpgt_epi16(_mm256_and_si256(half, _mm256_set1_epi16(INT16_MAX)),
+                                           _mm256_set1_epi16(0x7c00));
+    const __m256i more = _mm256_add_epi16(odd, _mm256_set1_epi16(0x7f));
+    return _mm256_srli_epi16(_mm256_add_epi16(half, _mm256_andnot_si256(nan, more)), 8);
+}
+
+DTI_INLINE void e5m2_block(const void *constants, unsigned char *dst, const unsigned char *src,
+                           bool stream)
+{
+    (void)constants;
+    for (size_t i = 0; i < 64; i += VECTOR) {
+        const __m256i low = e5m2_words(src + 4 * i), high = e5m2_words(src + 4 * i + 2 * VECTOR);
+        store256(dst + i, _mm256_permute4x64_epi64(_mm256_packus_epi16(low, high), 0xd8), stream);
+    }
+}
+
+/* Whether codes are the upper halves of fp16's, with their infinities and NaNs. */
+DTI_INLINE bool small_is_e5m2(const struct dti_encoder *e, const struct dti_small *s,
+                              enum fixes fixes)
+{
+    return fixes == FIX_PAYLOAD && e->format.width == 8 && e->man_bits == 2 &&
+           e->min_exponent == -14 && s->top_code == 0x7c && e->zero[1] == 0x80 &&
+           e->nan[0] == 0x7e && e->nan[1] == 0xfe && e->nan_payload == 1;
+}
+#endif
+
 #ifdef __AVX512VBMI__
 /* For each of 64 bytes, in 32 elements and once more, byte `at` of an element. */
 DTI_INLINE __m512i small_places(unsigned at)
@@ -354,6 +399,9 @@ DTI_INLINE void small_init(const struct dti_encoder *e, struct small_encode *ret
     c.minus_zero = e->zero[1] != 0;
     c.round = e->policy.round;
     c.fixes = small_fixes(e, &s);
+#ifndef __AVX512BW__
+    c.is_e5m2 = small_is_e5m2(e, &s, c.fixes);
+#endif
     *ret = c;
 }
 
@@ -365,6 +413,13 @@ DTI_INLINE void small_run(const struct small_encode *c, void *restrict dst,
     const struct dti_blocks payload = {payload_block, 64, 4, 1, true};
     const struct dti_blocks nan = {nan_block, 64, 4, 1, true};
     const struct dti_blocks all = {all_block, 64, 4, 1, true};
+#ifndef __AVX512BW__
+    const struct dti_blocks e5m2 = {e5m2_block, 64, 4, 1, true};
+    if (c->is_e5m2) {
+        dti_blocks_run(e5m2, NULL, dst, src, n, streaming);
+        return;
+    }
+#endif
     if (c->fixes == FIX_NOTHING)
         dti_blocks_run(plain, c, dst, src, n, streaming);
     else if (c->fixes == FIX_PAYLOAD)

@@ -352,8 +352,13 @@ static DTI_NOINLINE void raise_all(struct dti_loss_peak *peak, const double *sou
     for (size_t at = 0; at < n; at += LANES) {
         const size_t part = n - at < LANES ? n - at : LANES;
         struct dti_loss_block b;
-        dti_loss_load_f64(b.x, (const void *)source, at, part);
-        dti_loss_load_f64(b.y, (const void *)stored, at, part);
+        if (part == LANES) { /* of a known size: without string instructions, which start slowly */
+            memcpy(b.x, source + at, sizeof b.x);
+            memcpy(b.y, stored + at, sizeof b.y);
+        } else {
+            dti_loss_load_f64(b.x, (const void *)source, at, part);
+            dti_loss_load_f64(b.y, (const void *)stored, at, part);
+        }
         for (unsigned i = 0; i < LANES; i++) {
             const bool without = !(fabs(b.x[i]) <= DBL_MAX && fabs(b.y[i]) <= DBL_MAX);
             b.x[i] = without ? 0 : b.x[i];
