@@ -80,7 +80,7 @@ static enum dti_status take(const struct measuring *measuring, const struct dti_
         tensor->fate == DTI_FATE_CHANGED && (tensor->way->type || dti_is_quantized(tensor));
     if (!taken && !to->taken) { /* numbers may be stored in another dtype than they have */
         const char *const dtype = tensor->way->format->name;
-        to->bytes = dti_rewrite_bytes(tensor);
+        to->bytes = dti_rewrite_bytes(rewrite, at);
         if (strcmp(to->dtype, dtype) != 0)
             to->dtype = dti_pool_text(&measuring->measured->pool, dtype, strlen(dtype));
         if (!to->dtype)
@@ -90,12 +90,13 @@ static enum dti_status take(const struct measuring *measuring, const struct dti_
         dti_tensor_errors_of(measuring->errors, tensor->source);
     if (!taken || !error->there)
         return DTI_OK;
-    const struct dti_quant_count *const count = &tensor->outcome->quantized.count;
+    const struct dti_rewrite_outcome *const outcome = dti_rewrite_outcome(rewrite, at);
+    const struct dti_quant_count *const count = &outcome->quantized.count;
     *figure = (struct dti_measured_figure){
         .there = true,
-        .bytes = dti_rewrite_bytes(tensor),
-        .clipped = tensor->way->type ? tensor->outcome->loss.overflowed : count->clipped,
-        .to_zero = tensor->outcome->loss.to_zero,
+        .bytes = dti_rewrite_bytes(rewrite, at),
+        .clipped = tensor->way->type ? outcome->loss.overflowed : count->clipped,
+        .to_zero = outcome->loss.to_zero,
         .error = *error,
     };
     if (!to->taken) {

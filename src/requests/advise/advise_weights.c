@@ -47,7 +47,7 @@ static enum dti_status weigh_one(struct dti_measured *measured, size_t at,
                                  double *ret, struct dti_error *reterr)
 {
     const struct dti_measured_tensor *const tensor = &measured->tensors[at];
-    struct dti_tensor named = {.name = tensor->name, .name_length = tensor->name_length};
+    struct dti_tensor named = {.name = tensor->name, .name_length = (uint32_t)tensor->name_length};
     const float *weights;
     named.rank = tensor->rank;
     named.shape = tensor->shape;
@@ -169,9 +169,9 @@ static enum dti_status read_lines(const char *path, const struct dti_buffer *tex
 static const struct weight_row *row_of(const struct weight_table *table,
                                        const struct dti_measured_tensor *tensor)
 {
-    const struct dti_named_type *const named =
-        dti_named_type_of(&table->named, &(struct dti_tensor){.name = tensor->name,
-                                                              .name_length = tensor->name_length});
+    const struct dti_named_type *const named = dti_named_type_of(
+        &table->named,
+        &(struct dti_tensor){.name = tensor->name, .name_length = (uint32_t)tensor->name_length});
     if (named)
         return &table->rows[named->type];
     for (size_t i = 0; i < table->count && table->globs > 0; i++) {
