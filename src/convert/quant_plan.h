@@ -102,11 +102,21 @@ enum dti_status dti_quant_scales_alloc(struct dti_quant_scales **ret,
 void dti_quant_scales_ready(struct dti_quant_scales *scales); /* fills inverse and the repeats */
 void dti_quant_scales_free(struct dti_quant_scales *scales);
 
+/* Sees the numbers of arrays and what is stored for them: n numbers from `index` on, by any thread.
+ * array: a number that the caller gave it. */
+struct dti_error_watch {
+    void (*add)(void *context, size_t array, const float *numbers, const float *stored, size_t n,
+                uint64_t index);
+    void *context;
+};
+
 /* Statistics of a quantized array. loss: compares the source with the dequantized numbers, both
  * as fp32. Its tiles restart at each grain, so it does not depend on the pieces. */
 struct dti_quant_report {
     struct dti_quant_count count;
     struct dti_loss loss;
+    const struct dti_error_watch *watch; /* also sees the numbers that are compared; NULL: none */
+    size_t watched;                      /* its number of the array */
 };
 void dti_quant_report_init(struct dti_quant_report *ret);
 void dti_quant_report_merge(struct dti_quant_report *report, const struct dti_quant_report *part);

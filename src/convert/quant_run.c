@@ -321,7 +321,7 @@ static void run_blocks(const struct dti_quant_job *job)
 }
 
 /* Adds to the report of a piece: compares each dequantized tile with its source. */
-static void compare(const struct dti_quant_job *job, struct dti_loss *loss)
+static void compare(const struct dti_quant_job *job, struct dti_quant_report *report)
 {
     const struct dti_quant_plan *const plan = job->plan;
     struct dti_quant_scratch *const scratch = job->scratch;
@@ -337,7 +337,11 @@ static void compare(const struct dti_quant_job *job, struct dti_loss *loss)
             memcpy(scratch->x, source, part * sizeof(float));
             source = scratch->x;
         }
-        plan->loss->run(&plan->shared->loss_rule, source, scratch->y, part, job->first + at, loss);
+        plan->loss->run(&plan->shared->loss_rule, source, scratch->y, part, job->first + at,
+                        &report->loss);
+        if (report->watch)
+            report->watch->add(report->watch->context, report->watched, source, scratch->y, part,
+                               job->first + at);
     }
 }
 
@@ -385,7 +389,7 @@ static void next_codes(struct dti_quant_job *job, size_t grains)
 /* Compares grain by grain, so that tiles do not depend on how the array is cut. Meanwhile
  * prefetches some of the `more` elements after the piece. */
 static void compare_grains(const struct dti_quant_job *job, size_t grain, size_t number_bytes,
-                           size_t more, struct dti_loss *loss)
+                           size_t more, struct dti_quant_report *report)
 {
     struct dti_quant_job part = *job;
     const unsigned char *next =
@@ -398,7 +402,7 @@ static void compare_grains(const struct dti_quant_job *job, size_t grain, size_t
         struct dti_quant_job stored = part;
         if (job->plan->request.scheme.nested)
             stored.scales = nest(&part);
-        compare(&stored, loss);
+        compare(&stored, report);
         next += ahead;
         more -= more < part.n ? more : part.n;
         part.numbers = (const unsigned char *)part.numbers + number_bytes;
@@ -455,7 +459,7 @@ void dti_quant_run(const struct dti_quant_plan *plan, const struct dti_quant_sca
         job.first = first + at;
         job.n = n - at < grains ? n - at : grains;
         run_job(&job);
-        compare_grains(&job, grain, number_bytes, n - at - job.n, &report->loss);
+        compare_grains(&job, grain, number_bytes, n - at - job.n, report);
         job.numbers = (const unsigned char *)job.numbers + grains / grain * number_bytes;
         next_codes(&job, grains / grain);
     }
@@ -463,7 +467,7 @@ void dti_quant_run(const struct dti_quant_plan *plan, const struct dti_quant_sca
 
 void dti_quant_report_init(struct dti_quant_report *ret)
 {
-    memset(&ret->count, 0, sizeof ret->count);
+    memset(ret, 0, sizeof *ret);
     dti_loss_init(&ret->loss);
 }
 

@@ -61,10 +61,26 @@ static enum dti_status convert_cast(struct converting *conversion, void *all_arg
     return dti_cast_file_run(args, &conversion->front, conversion->input, conversion->what, reterr);
 }
 
+static enum dti_status convert_by_plan(struct converting *conversion, const struct quant_args *args,
+                                       struct dti_error *reterr)
+{
+    struct dti_quant_plan_file plan;
+    enum dti_status status = dti_quant_plan_read(&plan, args, conversion->what, reterr);
+    if (status == DTI_OK)
+        status = dti_quant_file_run(&plan.args, &conversion->front, conversion->input, plan.dtype,
+                                    reterr);
+    dti_quant_plan_file_free(&plan);
+    return status;
+}
+
 static enum dti_status convert_quant(struct converting *conversion, void *all_args,
                                      struct dti_error *reterr)
 {
     struct quant_args *const args = all_args;
+    if (args->plan) {
+        args->transfer.output = conversion->output;
+        return convert_by_plan(conversion, args, reterr);
+    }
     const enum dti_status status =
         need_dtype(conversion, args->recipe.dequant ? "dequantize" : "quantize", reterr);
     if (status != DTI_OK)

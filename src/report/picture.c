@@ -25,6 +25,8 @@ static const struct {
     [DTI_MARK_CHOSEN] = {"\u25c6", "@", DTI_STYLE_GOOD},
     [DTI_MARK_LESS] = {"\u25c4", "<", DTI_STYLE_PLAIN},
     [DTI_MARK_MORE] = {"\u25ba", ">", DTI_STYLE_PLAIN},
+    [DTI_MARK_DOT] = {"\u2022", "o", DTI_STYLE_PLAIN},
+    [DTI_MARK_LIMIT] = {"\u250a", "!", DTI_STYLE_DIM},
 };
 
 const char *dti_mark_text(enum dti_mark mark, bool ascii)

@@ -25,6 +25,8 @@ enum dti_mark {
     DTI_MARK_CHOSEN, /* the highlighted one of several points */
     DTI_MARK_LESS,   /* continues to the left */
     DTI_MARK_MORE,   /* continues to the right */
+    DTI_MARK_DOT,    /* one of many points */
+    DTI_MARK_LIMIT,  /* a vertical line across rows */
     DTI_MARK_COUNT
 };
 

@@ -48,12 +48,12 @@ ROOMS = {
         "transcode": {"stored", "config", "dequant"}, "model": {"stored"},
         "rewrite": {"stored", "config", "dequant", "scan", "transcode", "model"},
         "layouts": {"stored", "config", "dequant", "transcode"}, "judge": {"dequant", "rewrite"},
-        "lint": {"stored", "config", "dequant", "scan"}, "loaders": {"stored", "config", "dequant"},
+        "advise": {"stored"}, "lint": {"stored", "config", "dequant", "scan"}, "loaders": {"stored", "config", "dequant"},
     },
     "bench": {"measure": set(), "engines": {"measure"}, "workloads": {"measure", "engines"}},
     "calc": {"parse": set(), "truth": set(), "evaluate": {"parse", "truth"}},
     "answers": {"rewrite": set(), "bench": {"calc"}, "verify": {"explain", "rewrite"}},
-    "requests": {"rewrite": set(), "explain": {"cast", "quant", "rewrite"}},
+    "requests": {"rewrite": set(), "explain": {"cast", "quant", "rewrite"}, "advise": {"quant", "rewrite"}},
     "cli": {"shell": set(), "shared": {"shell"}, "rewrite": {"shared", "shell"}},
 }
 COMMAND_ROOM = {"answers": {"rewrite"}, "requests": {"rewrite"}, "cli": {"shell", "shared", "rewrite"}}

@@ -33,7 +33,7 @@ HOMES = {"README.md": "index.html", "LICENSE": "license.html"}
 MENU = [("dtinfo", "index.html"), ("Compute", "compute.html"), ("Which dtype", "which-dtype.html"), ("Formats", "formats.html"),
         ("Recipes", "recipes.html"), ("Manual", "manual.html"), ("C", "library.html"), ("Python", "python.html")]
 RECIPES = ["tour", "any-to-bf16", "which-dtype", "silent-casts", "check-gallery", "quantized-checks", "loaders",
-           "pipelines", "agents", "vectors", "vectors-peers",
+           "pipelines", "agents", "vectors", "vectors-peers", "advise",
            "soundness"]
 
 

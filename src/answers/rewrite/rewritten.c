@@ -407,10 +407,19 @@ static const struct dti_tensor *fused_tensor(const struct quant_tensor *of, size
     return &rewrite->fused->container->tensors[of->fused->members[i].tensor];
 }
 
+/* The path of the plan that names tensors, or NULL. */
+static const char *plan_of(const struct dti_rewrite_answer *answer)
+{
+    const struct dti_rewrite_request *const request = &answer->rewrite->request;
+    const struct dti_named_types *const named =
+        request->quantize_named ? request->quantize_named : request->encode.named;
+    return named ? named->source : NULL;
+}
+
 static size_t quant_type_count(const struct dti_rewrite_answer *answer)
 {
     const struct dti_rewrite_request *const request = &answer->rewrite->request;
-    return request->quantize_rule_count + request->encode.count;
+    return plan_of(answer) ? 0 : request->quantize_rule_count + request->encode.count;
 }
 
 /* A recipe has rules of one kind. */

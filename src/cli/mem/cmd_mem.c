@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/mem/mem_job.h"
+#include "requests/fit_bytes.h"
 #include "util/checked.h"
 #include "util/run/allocate.h"
 #include "util/text/ascii.h"
@@ -200,63 +201,12 @@ static enum dti_status add_trainings(struct mem_job *job, struct dti_error *rete
     return status;
 }
 
-/* digits[.digits] as an integer and the number of digits after the point. */
-static bool read_decimal(const char **text, size_t *length, uint64_t *ret_digits,
-                         uint64_t *ret_scale)
-{
-    uint64_t digits = 0, scale = 1;
-    size_t seen = 0;
-    bool behind = false;
-    for (; *length > 0 && (dti_ascii_digit(**text) || (**text == '.' && !behind));
-         (*text)++, (*length)--) {
-        if (**text == '.') {
-            behind = true;
-            continue;
-        }
-        seen++;
-        if (!dti_mul_u64(digits, 10, &digits) ||
-            !dti_add_u64(digits, (uint64_t)(**text - '0'), &digits) ||
-            (behind && !dti_mul_u64(scale, 10, &scale)))
-            return false;
-    }
-    *ret_digits = digits;
-    *ret_scale = scale;
-    return seen > 0;
-}
-
 /* The bytes of one device. given: all of --fit, for the message. */
 static enum dti_status read_bytes(const char *text, const char *given, uint64_t *ret_bytes,
                                   struct dti_error *reterr)
 {
-    static const struct {
-        const char *name;
-        uint64_t factor;
-    } units[] = {
-        {"", 1},
-        {"B", 1},
-        {"kB", 1000},
-        {"MB", 1000000},
-        {"GB", 1000000000},
-        {"TB", UINT64_C(1000000000000)},
-        {"KiB", 1 << 10},
-        {"MiB", 1 << 20},
-        {"GiB", 1 << 30},
-        {"TiB", UINT64_C(1) << 40},
-    };
-    const char *at = text;
-    size_t length = strlen(text);
-    uint64_t digits = 0, scale = 1, product;
-    if (read_decimal(&at, &length, &digits, &scale) && digits > 0) {
-        if (length > 0 && *at == ' ')
-            at++, length--;
-        for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-            if (dti_ascii_equal(at, units[i].name) &&
-                dti_mul_u64(digits, units[i].factor, &product) && product >= scale) {
-                *ret_bytes = product / scale;
-                return DTI_OK;
-            }
-        }
-    }
+    if (dti_fit_bytes(text, ret_bytes))
+        return DTI_OK;
     return dti_fail_word(reterr, DTI_USAGE, given, strlen(given),
                          "--fit takes a device (cpu, cuda:0, auto), bytes, as in 80GB or 24GiB, or "
                          "several times bytes, as in 8x80GB; got %s",
@@ -296,8 +246,6 @@ static enum dti_status capacity_of_device(struct dti_mem_capacity *ret, const ch
                     DTI_QUOTED(text, strlen(text)));
 }
 
-enum { FEW_BYTES = 1 << 20 }; /* a smaller number without a unit probably lacks it */
-
 /* The capacity of --fit. */
 static enum dti_status read_capacity(struct mem_job *job, struct dti_error *reterr)
 {
@@ -314,7 +262,7 @@ static enum dti_status read_capacity(struct mem_job *job, struct dti_error *rete
     if (status == DTI_OK && !dti_mul_u64(capacity->bytes, capacity->devices, &room))
         return dti_fail_word(reterr, DTI_USAGE, text, strlen(text),
                              "--fit %s: the total exceeds 64 bits", DTI_QUOTED(text, strlen(text)));
-    if (status == DTI_OK && capacity->bytes < FEW_BYTES && dti_ascii_digit(text[strlen(text) - 1]))
+    if (status == DTI_OK && dti_fit_lacks_unit(text, capacity->bytes))
         dti_warn(job->cx, "--fit %s is %llu bytes; for gigabytes write %sGB or %sGiB", text,
                  (unsigned long long)capacity->bytes, text, text);
     return status;

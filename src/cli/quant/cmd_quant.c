@@ -12,7 +12,8 @@
 /* Whether the operands name a file (or --input, --output, ... imply one), not values. */
 static bool is_files(const struct quant_args *args, char **operands, int count)
 {
-    const bool wanted = args->transfer.output || args->recipe.dequant || args->tensors.dry_run;
+    const bool wanted =
+        args->transfer.output || args->recipe.dequant || args->tensors.dry_run || args->plan;
     if (args->transfer.input)
         return true;
     return count > 0 && strcmp(operands[0], "-") != 0 && !dti_operand_is_number(operands[0]) &&

@@ -239,12 +239,37 @@ static const struct dti_rewrite_page gguf_page = {
     .tables = put_tables,
 };
 
+/* What is not in the plan stays. */
+static enum dti_status run_plan(const struct quant_args *args, struct dti_command_context *cx,
+                                char **operands, int count, struct dti_error *reterr)
+{
+    const int files = args->transfer.input ? 0 : 1;
+    const char *words[DTI_FATE_COUNT], *path;
+    struct dti_quant_plan_file plan;
+    enum dti_status status =
+        dti_quant_plan_read(&plan, args, count > files ? operands[files] : NULL, reterr);
+    struct dti_rewrite_page own = plan.choice.gguf ? gguf_page : page;
+    memcpy((void *)words, (const void *)own.kept, sizeof words);
+    words[DTI_FATE_KEEP] = "kept: not in the plan";
+    own.kept = words;
+    const struct dti_rewrite_front front = dti_rewrite_front(cx, &own);
+    if (status == DTI_OK)
+        status = dti_rewrite_operands(&own, args->transfer.input, true, operands, count, &path,
+                                      NULL, reterr);
+    if (status == DTI_OK)
+        status = dti_quant_file_run(&plan.args, &front, path, plan.dtype, reterr);
+    dti_quant_plan_file_free(&plan);
+    return status;
+}
+
 enum dti_status dti_quant_files(const struct quant_args *args, struct dti_command_context *cx,
                                 char **operands, int count, struct dti_error *reterr)
 {
     const char *const input = args->transfer.input;
     const int files = input ? 0 : 1;
     const bool dequant = args->recipe.dequant;
+    if (args->plan)
+        return run_plan(args, cx, operands, count, reterr);
     const bool gguf = dti_quant_is_gguf(args, count > files ? operands[files] : NULL);
     const struct dti_rewrite_front front = dti_rewrite_front(cx, dequant ? &dti_dequant_page
                                                                  : gguf  ? &gguf_page

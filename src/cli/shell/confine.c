@@ -37,9 +37,11 @@ void dti_confine_allow(void)
 /* Options that are not names of input. */
 enum role { INPUT, OUTPUT, DEVICE };
 static const struct {
-    char name[8];
+    char name[16];
     unsigned char role;
-} roles[] = {{"output", OUTPUT}, {"attest", OUTPUT}, {"device", DEVICE}, {"fit", DEVICE}};
+} roles[] = {{"output", OUTPUT}, {"attest", OUTPUT},
+             {"svg", OUTPUT},    {"measurements", OUTPUT}, /* or an input, which it may be, too */
+             {"device", DEVICE}, {"fit", DEVICE}};
 
 /* Commands that look at the machine and load other engines. */
 static const char unconfined[][8] = {"bench", "devices"};

@@ -209,10 +209,14 @@ static enum dti_status encode(const struct piece *piece, struct dti_error *reter
 static void count_loss(const struct piece *piece, size_t skip, struct dti_loss *loss)
 {
     const struct dti_gguf_encoder *const encoder = piece->source->encoder;
+    const struct dti_error_watch *const watch = encoder->rewrite->request.watch;
     for (size_t i = skip; i < piece->count; i += DTI_TILE) {
-        const size_t left = piece->count - i;
+        const size_t left = piece->count - i, part = left < DTI_TILE ? left : DTI_TILE;
         encoder->kernel->run(&encoder->rule, piece->scratch->x + i, piece->scratch->u.back + i,
-                             left < DTI_TILE ? left : DTI_TILE, piece->first + i, loss);
+                             part, piece->first + i, loss);
+        if (watch)
+            watch->add(watch->context, piece->source->tensor, piece->scratch->x + i,
+                       piece->scratch->u.back + i, part, piece->first + i);
     }
 }
 

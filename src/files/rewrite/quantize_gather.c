@@ -47,7 +47,7 @@ void dti_quant_gather(struct dti_quantize_job *job)
     uint64_t bytes = 0;
     bool sorted = true;
     job->gathered_count = 0;
-    if (memory > 0 && memory < MEMORY_LEAST)
+    if ((memory > 0 && memory < MEMORY_LEAST) || !dti_new_files_are_open(&job->run->rewrite->files))
         return;
     if (!job->gather)
         job->gather = dti_malloc(MOST);
@@ -79,6 +79,8 @@ enum dti_status dti_quant_task_write(const struct dti_quant_task *task, enum dti
         memcpy(task->gathered[part] + offset, data, size);
         return DTI_OK;
     }
+    if (!dti_new_files_are_open(&rewrite->files)) /* only losses matter */
+        return DTI_OK;
     return dti_output_write_at(rewrite->files.list[place->file].output, data, size,
                                place->offset + offset, reterr);
 }

@@ -186,8 +186,11 @@ static enum dti_status quantize(void *context, size_t member, size_t part, uint6
         return dti_window_done(&own->window, status, reterr);
     const bool counted = job->run->rewrite->request.counted;
     const bool whole = piece.elements == task->sizes.elements; /* no other piece reports on it */
-    if (counted && !whole)
+    if (counted && !whole) {
         dti_quant_report_init(&report);
+        report.watch = task->report.watch;
+        report.watched = task->report.watched;
+    }
     dti_quant_run(task->plan, task->scales, piece.first, numbers, piece.elements,
                   own->buffer[DTI_QUANT_CODES], own->buffer[DTI_QUANT_SCALES],
                   (int32_t *)(void *)own->buffer[DTI_QUANT_ZERO_POINTS], DTI_STORES_CACHED,

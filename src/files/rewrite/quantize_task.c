@@ -35,6 +35,8 @@ void dti_quant_task_init(struct dti_quant_task *ret, struct dti_rewrite *rewrite
     dti_rewrite_stored(rewrite, at, &ret->stored);
     dti_quant_plan_sizes(ret->plan, &ret->sizes);
     dti_quant_report_init(&ret->report);
+    ret->report.watch = rewrite->request.watch;
+    ret->report.watched = rewrite->tensors[at].source;
     ret->fused = dti_rewrite_fused(rewrite, at);
     for (size_t i = 0; ret->fused && i < ret->fused->count; i++) {
         if (ret->fused->members[i].tensor ==

@@ -32,7 +32,13 @@ static bool is_quantized_usually(const struct dti_tensor *tensor)
 static const struct dti_gguf_type *type_of(const struct dti_encode_recipe *recipe,
                                            const struct dti_tensor *tensor, bool plain)
 {
-    const struct dti_type_rule *const rule = dti_type_rule_of(recipe->rules, recipe->count, tensor);
+    const struct dti_named_type *const named =
+        recipe->named ? dti_named_type_of(recipe->named, tensor) : NULL;
+    if (recipe->named && !named)
+        return NULL;
+    const struct dti_type_rule *const rule =
+        named ? &recipe->rules[named->type]
+              : dti_type_rule_of(recipe->rules, recipe->count, tensor);
     if (rule)
         return rule->type->dtype == DTI_NONE && tensor->rank < 2 ? NULL : rule->type;
     return !plain && tensor->rank >= 2 && is_quantized_usually(tensor) ? recipe->type : NULL;
@@ -125,6 +131,8 @@ static enum dti_status plan_blocks(struct dti_rewrite *rewrite, size_t at,
     const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
     const uint64_t row = source->shape[source->rank - 1];
     char place[DTI_TENSOR_PLACE];
+    if (row % type->elements != 0 && rewrite->request.skips_unfit)
+        return dti_rewrite_skip(rewrite, at, reterr);
     if (row % type->elements != 0)
         return dti_fail_remedy(reterr, DTI_WRONG_KIND,
                                row % 32 == 0 && type->elements > 32 ? DTI_REMEDY_OTHER_TYPE

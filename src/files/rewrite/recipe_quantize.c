@@ -88,7 +88,10 @@ static enum dti_fate choose(const struct dti_rewrite *rewrite, const struct dti_
                             size_t at)
 {
     const struct dti_tensor *const tensor = &rewrite->container->tensors[at];
+    const struct dti_named_types *const named = rewrite->request.quantize_named;
     const enum dti_fate fate = dti_quantize_fate(names, tensor, at);
+    if (fate == DTI_FATE_CHANGED && named && !dti_named_type_of(named, tensor))
+        return DTI_FATE_KEEP;
     if (fate == DTI_FATE_CHANGED && dti_quant_layout_marks(rewrite->request.quantize.layout) &&
         !dti_quant_can_mark(tensor->name, tensor->name_length, tensor->rank))
         return DTI_FATE_UNNAMED;
@@ -139,7 +142,10 @@ static const struct dti_quantize_form *form_of(const struct dti_rewrite *rewrite
                                                const struct dti_tensor *tensor)
 {
     const struct dti_rewrite_request *const request = &rewrite->request;
+    const struct dti_named_types *const named = request->quantize_named;
     size_t i = 0;
+    if (named)
+        return &rewrite->forms[dti_named_type_of(named, tensor)->type];
     while (i < request->quantize_rule_count &&
            !dti_glob_match(request->quantize_rules[i].pattern, request->quantize_rules[i].length,
                            tensor->name, tensor->name_length))
@@ -164,6 +170,8 @@ static enum dti_status check_quantized(struct dti_rewrite *rewrite, size_t at,
         return status;
     dti_rewrite_stored(rewrite, at, &stored);
     status = dti_quant_parts(&stored, parts, &why);
+    if (status != DTI_OK && rewrite->request.skips_unfit)
+        return dti_rewrite_skip(rewrite, at, reterr);
     if (status != DTI_OK)
         return dti_fail_remedy(reterr, status, remedy_of(&stored), "%s %s",
                                dti_tensor_place(rewrite->container, tensor->source, place),

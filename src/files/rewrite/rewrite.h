@@ -15,6 +15,7 @@
 #include "files/rewrite/fused_ranges.h"
 #include "files/rewrite/new_files.h"
 #include "files/scan/loss_summary.h"
+#include "files/stored/named_types.h"
 #include "files/stored/quant_layout.h"
 #include "files/stored/quant_names.h"
 #include "files/transcode/file_transcode.h"
@@ -86,6 +87,8 @@ struct dti_encode_recipe {
     const struct dti_gguf_type *type;        /* of tensors that no rule matches */
     const struct dti_type_rule *rules;       /* blocks with an encoder, or numbers */
     size_t count;                            /* the first match wins */
+    const struct dti_named_types *named;     /* if not NULL, only these tensors are encoded, as the
+                                                rule of that index says; patterns do not count */
     const struct dti_importance *importance; /* weights of errors, or NULL. Must outlive the
                                                 rewrite */
 };
@@ -114,12 +117,17 @@ struct dti_rewrite_request {
     struct dti_quantize_recipe quantize;  /* DTI_RECIPE_QUANTIZE */
     const struct dti_quantize_rule *quantize_rules; /* likewise; the first match wins */
     size_t quantize_rule_count;
-    enum dti_level level;             /* the highest to use */
-    const char *only, *keep, *select; /* lists of patterns, or NULL */
-    bool allow_unmatched;             /* a pattern that matches no tensor is only a warning */
-    bool counted;                     /* count losses even if nothing requires it */
-    enum dti_container_kind kind;     /* of the output */
-    const char *path;                 /* of the output; DTI_CONTAINER_SHARDED: its folder */
+    const struct dti_named_types *quantize_named; /* likewise: if not NULL, only these tensors are
+                                                     quantized, as the rule of that index says */
+    bool skips_unfit; /* a tensor whose shape the dtype cannot hold stays as it is */
+    const struct dti_error_watch *watch; /* of tensors that are quantized or encoded, by their
+                                            index in the container; only if counted. Or NULL */
+    enum dti_level level;                /* the highest to use */
+    const char *only, *keep, *select;    /* lists of patterns, or NULL */
+    bool allow_unmatched;                /* a pattern that matches no tensor is only a warning */
+    bool counted;                        /* count losses even if nothing requires it */
+    enum dti_container_kind kind;        /* of the output */
+    const char *path;                    /* of the output; DTI_CONTAINER_SHARDED: its folder */
     const char *index; /* DTI_CONTAINER_SHARDED: name of the index in it; NULL: none */
     bool companions;   /* DTI_CONTAINER_SHARDED: copy the other small files of the input's folder,
                           with a config.json that describes the quantization; of one file, only
@@ -366,8 +374,8 @@ struct dti_rewrite_options {
     void *progress_context;
 };
 /* Reads, converts and writes everything, and stores the results; then dti_new_files_commit()
- * renames the files. Without dti_rewrite_open() nothing is written, and losses are the only result
- * (not for DTI_RECIPE_QUANTIZE). Bytes and figures do not depend on the team or the memory. Fails
+ * renames the files. Without dti_rewrite_open() nothing is written, and losses are the only result.
+ * Bytes and figures do not depend on the team or the memory. Fails
  * as dti_batch_run() does, and with DTI_NOT_REPRESENTABLE for a NaN without a code in the
  * destination. */
 enum dti_status dti_rewrite_run(struct dti_rewrite *rewrite,

@@ -81,6 +81,8 @@ static enum dti_status check_idle(const struct dti_rewrite *rewrite, enum dti_re
 static enum dti_status check_patterns(const struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     const struct dti_rewrite_request *const request = &rewrite->request;
+    const struct dti_named_types *const named =
+        request->quantize_named ? request->quantize_named : request->encode.named;
     static const enum dti_remedy allow[] = {
         [DTI_RECIPE_CAST] = DTI_REMEDY_ALLOW_CAST,
         [DTI_RECIPE_DEQUANTIZE] = DTI_REMEDY_ALLOW_QUANT,
@@ -103,6 +105,8 @@ static enum dti_status check_patterns(const struct dti_rewrite *rewrite, struct 
     if (status == DTI_OK)
         status = check_idle(rewrite, DTI_REMEDY_ALLOW_KEEP, DTI_REMEDY_CORRECT_KEEP, request->keep,
                             reterr);
+    if (status == DTI_OK && named)
+        return dti_named_types_check(named, rewrite->container, reterr);
     for (size_t i = 0; i < request->quantize_rule_count && status == DTI_OK; i++)
         status = check_pattern(rewrite, DTI_REMEDY_ALLOW_TYPE, DTI_REMEDY_CORRECT_TYPE,
                                request->quantize_rules[i].pattern,

@@ -115,6 +115,8 @@ enum dti_status dti_rewrite_go(struct dti_rewrite *rewrite, size_t at,
 /* The same for one tensor whose elements become `to` one by one: cast or copied. */
 enum dti_status dti_rewrite_plan_elements(struct dti_rewrite *rewrite, size_t at,
                                           const struct dti_format *to, struct dti_error *reterr);
+/* A tensor whose shape the dtype cannot hold stays as it is, in a request that skips those. */
+enum dti_status dti_rewrite_skip(struct dti_rewrite *rewrite, size_t at, struct dti_error *reterr);
 
 /* rewrite_layout.c: sets files, and the parts of the tensors. */
 enum dti_status dti_rewrite_layout(struct dti_rewrite *rewrite, struct dti_error *reterr);

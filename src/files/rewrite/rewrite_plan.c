@@ -220,6 +220,13 @@ enum dti_status dti_rewrite_plan_elements(struct dti_rewrite *rewrite, size_t at
     return status == DTI_OK ? dti_rewrite_go(rewrite, at, &way, reterr) : status;
 }
 
+enum dti_status dti_rewrite_skip(struct dti_rewrite *rewrite, size_t at, struct dti_error *reterr)
+{
+    rewrite->tensors[at].fate = DTI_FATE_KEEP;
+    rewrite->changed_count--;
+    return dti_rewrite_plan_elements(rewrite, at, dti_rewrite_source(rewrite, at)->format, reterr);
+}
+
 enum dti_status dti_rewrite_plan(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     const struct dti_recipe_ops *const ops = rewrite->ops;

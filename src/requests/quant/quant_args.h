@@ -5,15 +5,28 @@
 #define REQUESTS_QUANT_QUANT_ARGS_H
 
 #include "answers/rewrite/recipe.h"
+#include "files/scan/file_digest.h"
 #include "requests/rewrite/rewrite_job.h"
 
+/* Types of single tensors, from a plan; and how `advise` measures. */
+struct dti_quant_by_name {
+    const struct dti_named_types *named; /* if not NULL, what is quantized; the type of each is an
+                                            index of the items of `types`, whose patterns do not
+                                            count */
+    bool gguf;                           /* the new file is GGUF */
+    bool skips_unfit;                    /* as in struct dti_rewrite_request, like the next one */
+    const struct dti_error_watch *watch; /* with dry_run: the data is read */
+};
+
 struct quant_args {
-    struct dti_recipe recipe; /* must be first: recipe words rely on it */
-    int fail_on;              /* set of enum dti_quant_event */
+    struct dti_recipe recipe;               /* must be first: recipe words rely on it */
+    const struct dti_quant_by_name *choice; /* or NULL */
+    int fail_on;                            /* set of enum dti_quant_event */
     /* files only */
     struct dti_transfer_args transfer;
     struct dti_tensor_args tensors;
     const char *types; /* "GLOB=TYPE,..." */
+    const char *plan;  /* a file, or NULL */
     const char *importance;
     uint64_t bits;
     bool bits_given;
@@ -42,6 +55,22 @@ void dti_quant_types_free(struct dti_quant_types *types);
 /* The options; and the first given one of a list, as dti_option_given() finds it. */
 extern const struct dti_option dti_quant_options[];
 const char *dti_quant_given(const struct quant_args *args, const char *names);
+
+/* quant_plan_file.c: --plan. The args of a run without it, which has the same meaning; points into
+ * itself: must not be copied. dtype: the one that was given, or NULL. Free it in any case. Fails
+ * with DTI_USAGE, DTI_BAD_INPUT. */
+struct dti_quant_plan_file {
+    struct quant_args args;
+    const char *dtype; /* for dti_quant_file_run() */
+    struct dti_quant_by_name choice;
+    struct dti_named_types named;
+    struct dti_buffer types;
+    struct dti_pool pool;
+    char digest[DTI_DIGEST_TEXT];
+};
+enum dti_status dti_quant_plan_read(struct dti_quant_plan_file *ret, const struct quant_args *args,
+                                    const char *dtype, struct dti_error *reterr);
+void dti_quant_plan_file_free(struct dti_quant_plan_file *plan);
 
 /* quant_request.c: quantizes a file, into blocks of GGUF if dti_quant_is_gguf(), or dequantizes it.
  * dtype: the one to quantize or dequantize to. Frees everything. */

@@ -115,6 +115,8 @@ const struct dti_option dti_quant_options[] = {
     OPT_GLOB(0, "type", struct quant_args, types, "GLOB=TYPE,...",
              "files: dtypes of these tensors, in gguf also fp32, fp16 or bf16; the first that fits "
              "counts"),
+    OPT_FILE(0, "plan", struct quant_args, plan, "FILE",
+             "files: quantize each tensor as this plan of 'dtinfo advise -o' says"),
     OPT_FILE(0, "imatrix", struct quant_args, importance, "FILE",
              "gguf: weight errors by this importance matrix of llama.cpp"),
     DTI_ROW_KEEP(struct quant_args, tensors.keep),

@@ -82,6 +82,11 @@ static enum dti_status read_target(struct quant_file *file, const char *dtype,
     dti_recipe_request_quant(&file->job.request, &args->recipe, file->target);
     file->job.request.quantize_rules = types->rules;
     file->job.request.quantize_rule_count = types->count;
+    if (args->choice) {
+        file->job.request.quantize_named = args->choice->named;
+        file->job.request.skips_unfit = args->choice->skips_unfit;
+        file->job.request.watch = args->choice->watch;
+    }
     return DTI_OK;
 }
 
@@ -154,6 +159,8 @@ static const struct dti_type_words encoded = {dti_encode_type, "encoded in gguf 
 bool dti_quant_is_gguf(const struct quant_args *args, const char *dtype)
 {
     const bool type = dtype && dti_gguf_type_named(dtype);
+    if (args->choice)
+        return args->choice->gguf;
     if (args->transfer.output)
         return dti_is_gguf(dti_container_named(args->transfer.output)) && !args->transfer.as_given;
     return dti_quant_given(args, "template set set-from imatrix") ||
@@ -280,6 +287,12 @@ static enum dti_status read_recipe(struct gguf_job *gguf, const char *word,
     if (status != DTI_OK)
         return status;
     recipe->rules = gguf->rules;
+    const struct dti_quant_by_name *const choice = gguf->file.args->choice;
+    if (choice) {
+        recipe->named = choice->named;
+        job->request.skips_unfit = choice->skips_unfit;
+        job->request.watch = choice->watch;
+    }
     gguf->target = (struct dti_quant_target){
         .name = recipe->type->word,
         .scheme = {.per = DTI_PER_GROUP, .group = recipe->type->group},

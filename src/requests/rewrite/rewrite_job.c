@@ -161,7 +161,7 @@ static enum dti_status plan(struct dti_rewrite_job *job, struct dti_error *reter
     request->counted =
         job->shown ||
         ((request->recipe == DTI_RECIPE_QUANTIZE || request->recipe == DTI_RECIPE_ENCODE) &&
-         job->fail_on != 0);
+         (job->fail_on != 0 || request->watch));
     request->kind = job->target.kind;
     request->path = dti_file_target_path(&job->target, job->out_path);
     request->index = job->target.index;
@@ -272,7 +272,8 @@ static enum dti_status work(struct dti_rewrite_job *job, struct dti_error *reter
             status = dti_new_files_check(files, force, reterr);
         if (status == DTI_OK)
             dti_new_files_warn_old(files, dti_cast_job_warn, &job->job);
-        return status == DTI_OK && job->fail_on != 0 ? run_rewrite(job, reterr) : status;
+        const bool reads = job->fail_on != 0 || job->request.watch;
+        return status == DTI_OK && reads ? run_rewrite(job, reterr) : status;
     }
     if (job->front->begin)
         job->front->begin(job);

@@ -174,6 +174,7 @@ def rows():
     yield row("transcode", "transcode i/mx --to compressed-tensors -o o/new --force", old_of(
         "new/model.safetensors", "new/config.json"), True)
     yield row("reconcile", "transcode i/fused --reconcile -o o/new")
+    yield row("advise", "advise i/model --fit 1MB --menu stored,int8 -o o/plan.json")
     yield row("calc", "calc @i/a.npy*2 fp16 -o o/out.npy --true-value never")
 
 

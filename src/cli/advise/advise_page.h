@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The page of advise for people. */
+#ifndef CLI_ADVISE_ADVISE_PAGE_H
+#define CLI_ADVISE_ADVISE_PAGE_H
+
+#include "answers/advise/advise.h"
+#include "cli/shell/command.h"
+
+enum dti_status dti_advise_page(const struct dti_command_context *cx,
+                                const struct dti_advise *advise, struct dti_error *reterr);
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The work of `advise`: the menu, the measurements, the weights, the choice, the plan. */
+#include <stdio.h>
+#include <string.h>
+
+#include "files/scan/file_digest.h"
+#include "requests/advise/advise_args.h"
+#include "requests/fit_bytes.h"
+#include "requests/option_rows.h"
+#include "util/run/allocate.h"
+#include "util/text/ascii.h"
+
+static const struct dti_choice loader_choices[] = {
+#define ADVISE_LOADER(id, name_, written, layout, channels, modules, experts, kept, menu, help_) \
+    {.name = name_, .value = DTI_ADVISE_##id, .help = help_},
+#include "files/advise/advise_loaders.def"
+    {.name = NULL},
+};
+
+/* Words of --menu that are no dtype of `quant`, or several. */
+static const struct {
+    char word[8], format[12];
+} menu_words[] = {{"stored", ""}, {"fp8", "fp8_e4m3fn"}, {"mxfp8", "mxfp8_e4m3"}};
+
+const struct dti_option dti_advise_options[] = {
+    OPT_TEXT(0, "fit", struct advise_args, fit, "SIZE",
+             "the tensors of the new file must fit into that many bytes: 24GB, 24GiB",
+             .matters = true),
+    OPT_CHOICE(0, "loader", struct advise_args, loader, loader_given, "LOADER", loader_choices,
+               "the program that will load the model; by default llama.cpp for gguf, else vllm",
+               .matters = true),
+    OPT_TEXT(0, "menu", struct advise_args, menu, "FORMAT,...",
+             "the formats to choose from: those of quant, and 'stored'", .matters = true),
+    OPT_GLOB(0, "keep", struct advise_args, keep, "GLOB,...", "tensors that stay as they are",
+             .matters = true),
+    OPT_FILE(0, "weights", struct advise_args, weights, "FILE",
+             "weights of errors: an importance matrix, or a .csv of NAME,NUMBER"),
+    OPT_FILE(0, "measurements", struct advise_args, measurements, "FILE",
+             "take the measurements from this file; if it does not exist, write them"),
+    OPT_FILE('o', "output", struct advise_args, transfer.output, "FILE",
+             "the plan to write, which dtinfo quant executes", .matters = true),
+    OPT_FILE(0, "svg", struct advise_args, svg, "FILE", "write the picture of all sizes as SVG"),
+    OPT_TEXT(0, "as", struct advise_args, form, "FORM",
+             "what -o writes: plan (the default), or llama-quantize for its types of tensors"),
+    DTI_ROW_FORCE(struct advise_args, transfer.force, ""),
+    OPT_TEXT(0, "threads", struct advise_args, transfer.threads, "N",
+             "threads, or all: one on each CPU (the default)"),
+    DTI_ROW_MAX_MEMORY(struct advise_args, max_memory, "", ""),
+    OPT_CHOICE(0, "progress", struct advise_args, transfer.progress, transfer.progress_given,
+               "WHEN", dti_choice_progress, "show a progress bar on standard error"),
+    OPT_END,
+};
+
+static enum dti_status read_fit(struct dti_advise *advise, const struct dti_advise_work *work,
+                                struct dti_error *reterr)
+{
+    const char *const fit = work->args->fit;
+    if (!fit)
+        return dti_fail(reterr, DTI_USAGE, "missing size; give --fit 24GB or --fit 24GiB");
+    if (!dti_fit_bytes(fit, &advise->budget))
+        return dti_fail_word(reterr, DTI_USAGE, fit, strlen(fit),
+                             "--fit takes bytes, as in 24GB or 24GiB; got %s",
+                             DTI_QUOTED(fit, strlen(fit)));
+    if (dti_fit_lacks_unit(fit, advise->budget))
+        dti_asker_warn(work->asker, &(struct dti_note){.code = "small_size",
+                                                       .text = "--fit has no unit: it is bytes"});
+    return DTI_OK;
+}
+
+static bool is_word(const char *text, size_t length, const char *word)
+{
+    return strlen(word) == length && memcmp(text, word, length) == 0;
+}
+
+static enum dti_status add_format(struct dti_advise *advise, const char *text, size_t length,
+                                  struct dti_error *reterr)
+{
+    struct dti_measured *const measured = &advise->measured;
+    enum { WORDS = sizeof menu_words / sizeof *menu_words };
+    size_t word = 0;
+    while (word < WORDS && !is_word(text, length, menu_words[word].word))
+        word++;
+    if (word == 0) {
+        advise->stored = true;
+        return DTI_OK;
+    }
+    if (word < WORDS) {
+        text = menu_words[word].format;
+        length = strlen(text);
+    }
+    if (length == 0)
+        return dti_fail(reterr, DTI_USAGE, "--menu has an empty word between commas");
+    for (size_t i = 0; i < measured->format_count; i++) {
+        if (is_word(text, length, measured->formats[i]))
+            return dti_fail_word(reterr, DTI_USAGE, text, length, "--menu has %s twice",
+                                 DTI_QUOTED(text, length));
+    }
+    const char *const copy = dti_pool_text(&measured->pool, text, length);
+    if (!copy)
+        return dti_no_memory(reterr);
+    measured->formats[measured->format_count++] = copy;
+    return DTI_OK;
+}
+
+static enum dti_status read_menu(struct dti_advise *advise, const char *menu,
+                                 struct dti_error *reterr)
+{
+    enum { MOST = 32 };
+    size_t words = 1;
+    enum dti_status status = DTI_OK;
+    for (const char *at = menu; *at != '\0'; at++)
+        words += *at == ',';
+    advise->measured.formats = dti_calloc(words, sizeof(const char *));
+    if (!advise->measured.formats)
+        return dti_no_memory(reterr);
+    if (words > MOST)
+        return dti_fail(reterr, DTI_USAGE, "--menu takes at most %d formats", (int)MOST);
+    for (const char *at = menu; at && status == DTI_OK;) {
+        const size_t length = strcspn(at, ",");
+        status = add_format(advise, at, length, reterr);
+        at = at[length] == '\0' ? NULL : at + length + 1;
+    }
+    if (status == DTI_OK && advise->measured.format_count == 0)
+        return dti_fail(reterr, DTI_USAGE, "--menu has only 'stored'");
+    return status;
+}
+
+static enum dti_status check_input(const struct dti_advise_work *work, bool types,
+                                   struct dti_error *reterr)
+{
+    const char *const form = work->args->form;
+    if (form && !types && strcmp(form, "plan") != 0)
+        return dti_fail_word(reterr, DTI_USAGE, form, strlen(form),
+                             "--as takes plan or llama-quantize; got %s",
+                             DTI_QUOTED(form, strlen(form)));
+    const struct dti_container *const container = work->container;
+    for (size_t i = 0; i < container->tensor_count; i++) {
+        char place[DTI_TENSOR_PLACE];
+        if (dti_tensor_gguf(&container->tensors[i]))
+            return dti_fail(reterr, DTI_BAD_INPUT,
+                            "%s is quantized already; give the model that it was made from",
+                            dti_tensor_place(container, i, place));
+    }
+    if (types && (!work->row->gguf || !work->args->transfer.output))
+        return dti_fail(reterr, DTI_USAGE,
+                        "--as llama-quantize is for -o FILE and --loader llama.cpp; give those");
+    if (dti_is_gguf(container->kind) && !work->row->gguf)
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s loads no gguf files; leave out --loader, or give the safetensors model",
+                        work->row->name);
+    return DTI_OK;
+}
+
+static enum dti_status find_groups(struct dti_advise *advise, const struct dti_advise_work *work,
+                                   struct dti_error *reterr)
+{
+    struct dti_measured *const measured = &advise->measured;
+    uint32_t *groups;
+    for (size_t i = 0; i < measured->tensor_count; i++)
+        measured->tensors[i].group = (uint32_t)i;
+    if (work->row->gguf)
+        return DTI_OK;
+    if (measured->tensor_count != work->container->tensor_count)
+        return dti_fail(reterr, DTI_BAD_INPUT, "the measurements are of other tensors");
+    groups = dti_calloc(measured->tensor_count + 1, sizeof *groups);
+    if (!groups)
+        return dti_no_memory(reterr);
+    const enum dti_status status = dti_advise_groups(work->row, work->container, groups, reterr);
+    for (size_t i = 0; i < measured->tensor_count && status == DTI_OK; i++)
+        measured->tensors[i].group = groups[i];
+    dti_free(groups);
+    return status;
+}
+
+/* Not even the smallest choice fits: says what is needed. */
+static enum dti_status refuse_size(const struct dti_advise *advise, uint64_t needed,
+                                   struct dti_error *reterr)
+{
+    return dti_fail(
+        reterr, DTI_ANSWER_NO,
+        "nothing of the menu fits into %s: the smallest choice takes %llu bytes, of "
+        "which %llu stay as they are; give a larger size or a menu with smaller formats",
+        advise->fit, (unsigned long long)needed, (unsigned long long)advise->kept_bytes);
+}
+
+static enum dti_status choose(struct dti_advise *advise, const struct dti_advise_work *work,
+                              struct dti_error *reterr)
+{
+    const struct dti_choice_set set = dti_advise_set(advise);
+    const uint64_t kept = advise->kept_bytes;
+    uint64_t room = advise->budget > kept ? advise->budget - kept : 0;
+    enum dti_status status = dti_choose(&set, room, advise->picks, &advise->chosen, reterr);
+    if (status == DTI_ANSWER_NO)
+        return refuse_size(advise, kept + advise->chosen.bytes, reterr);
+    if (status == DTI_OK && kept > advise->budget)
+        return refuse_size(advise, kept + advise->chosen.bytes, reterr);
+    if (status == DTI_OK)
+        status = dti_frontier(&set, &advise->frontier, &advise->frontier_count, reterr);
+    if (status == DTI_OK)
+        status = dti_advise_mix(advise, reterr);
+    return status == DTI_OK ? dti_advise_size(work, advise, reterr) : status;
+}
+
+enum dti_status dti_advise_run(struct dti_advise *ret, struct dti_advise_work *work,
+                               const char *path, struct dti_error *reterr)
+{
+    const struct advise_args *const args = work->args;
+    struct dti_container *container = NULL;
+    *ret = (struct dti_advise){.path = path,
+                               .fit = args->fit,
+                               .weights = args->weights,
+                               .plan = args->transfer.output,
+                               .types = args->form && strcmp(args->form, "llama-quantize") == 0};
+    ret->measured.path = path;
+    ret->measured.keep = args->keep;
+    enum dti_status status = read_fit(ret, work, reterr);
+    if (status == DTI_OK)
+        status = dti_container_open(&container, path, NULL, reterr);
+    if (status != DTI_OK)
+        return status;
+    work->container = container;
+    work->row = ret->row =
+        dti_advise_row_of(args->loader_given             ? (enum dti_advise_loader)args->loader
+                          : dti_is_gguf(container->kind) ? DTI_ADVISE_LLAMA_CPP
+                                                         : DTI_ADVISE_VLLM);
+    ret->measured.loader = ret->row->name;
+    status = check_input(work, ret->types, reterr);
+    if (status == DTI_OK)
+        status = read_menu(ret, args->menu ? args->menu : ret->row->menu, reterr);
+    if (status == DTI_OK)
+        status = dti_advise_measure(work, ret, reterr);
+    if (status == DTI_OK)
+        status = find_groups(ret, work, reterr);
+    if (status == DTI_OK)
+        status = dti_advise_weigh(&ret->measured, args->weights, reterr);
+    if (status == DTI_OK)
+        status = dti_advise_prepare(ret, reterr);
+    if (status == DTI_OK)
+        status = choose(ret, work, reterr);
+    dti_container_free(container);
+    work->container = NULL;
+    return status;
+}

@@ -1,0 +1,51 @@
+# what does not fit, what is missing, files that are none
+python3 "$MAKERS/make_language_model.py" model
+try() { dtinfo "$@" 2>&1; echo "exit $?"; }
+try advise
+try advise model
+try advise model model --fit 1MB
+try advise none --fit 1MB
+try advise model --fit 1QB
+try advise model --fit 9000
+try advise model --fit 1kB --json
+try advise model --fit 1MB --menu q4_k
+try advise model --fit 1MB --menu int8,int8
+try advise model --fit 1MB --menu int8,
+try advise model --fit 1MB --menu stored
+try advise model --fit 1MB --keep '*'
+try advise model --fit 1MB --keep '*q_prj*'
+try advise model --fit 1MB -o -
+try advise model --fit 1MB -o x.txt --as llama-quantize
+try advise model --fit 1MB --as llama-quantize --loader llama.cpp
+touch there.json
+try advise model --fit 1MB -o there.json
+try advise model --fit 1MB --measurements there.json
+try advise model --fit 1MB --weights there.json
+printf '*q_proj*,1\n' > w.csv
+try advise model --fit 1MB --weights w.csv
+for line in 'x' ',1' '*,' '*,-1' '*,nan'; do
+    echo "$line" > w.csv
+    try advise model --fit 1MB --weights w.csv
+done
+printf 'a,1\na,2\n*,1\n' > w.csv
+try advise model --fit 1MB --weights w.csv
+dtinfo quant model q8_0 -o q.gguf -q 2> /dev/null
+try advise q.gguf --fit 1MB
+dtinfo cast model bf16 -o p.gguf -q 2> /dev/null
+try advise p.gguf --fit 1MB --loader vllm
+plan() { echo "$1" > p.json; shift; try quant model --plan p.json -o out/ "$@"; }
+plan '{}'
+plan '{"schema": "dtinfo.advise/1"}'
+plan '{"schema": "dtinfo.advise_plan/1", "writes": "safetensors", "tensors": []}'
+plan '{"schema": "dtinfo.advise_plan/1", "writes": "npy", "tensors": [{"name": "x", "format": "int8"}]}'
+plan '{"schema": "dtinfo.advise_plan/1", "writes": "safetensors", "tensors": [{"name": "x"}]}'
+plan '{"schema": "dtinfo.advise_plan/1", "writes": "safetensors", "tensors": [{"name": "x", "format": "int8"}]}'
+plan '{"schema": "dtinfo.advise_plan/1", "writes": "safetensors", "layout": "x", "tensors": []}'
+plan '{"schema": "dtinfo.advise_plan/1", "writes": "safetensors", "per": "x", "tensors": []}'
+one='{"name": "lm_head.weight", "format": "int8"}'
+plan "{\"schema\": \"dtinfo.advise_plan/1\", \"writes\": \"safetensors\", \"tensors\": [$one, $one]}"
+plan "{\"schema\": \"dtinfo.advise_plan/1\", \"writes\": \"safetensors\", \"tensors\": [$one]}" --type '*=int8'
+try quant model int8 --plan p.json -o out/
+plan '{"schema": "dtinfo.advise_plan/1", "writes": "safetensors", "tensors": [{"name": "lm_head.weight", "format": "q4_k"}]}'
+try quant model --plan none.json -o out/
+ls
