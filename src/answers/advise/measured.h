@@ -19,7 +19,7 @@ struct dti_measured_figure {
 
 struct dti_measured_tensor {
     const char *name; /* in the new file */
-    size_t name_length;
+    uint32_t name_length;
     unsigned rank;
     const uint64_t *shape;
     uint64_t elements;

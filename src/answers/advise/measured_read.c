@@ -111,13 +111,14 @@ static void read_shape(struct dti_member_reader *reader, struct dti_pool *pool,
 static void read_tensor(struct dti_member_reader *reader, struct dti_measured *measured, size_t at)
 {
     struct dti_measured_tensor *const tensor = &measured->tensors[at];
+    size_t length = 0;
     if (!dti_members_object(reader))
         return;
     while (dti_members_next(reader)) {
         if (dti_members_is(reader, "name"))
-            tensor->name = dti_members_text(reader, &measured->pool, &tensor->name_length);
+            tensor->name = dti_members_text(reader, &measured->pool, &length);
         else if (dti_members_is(reader, "name_hex"))
-            dti_members_hex(reader, &measured->pool, &tensor->name, &tensor->name_length);
+            dti_members_hex(reader, &measured->pool, &tensor->name, &length);
         else if (dti_members_is(reader, "shape"))
             read_shape(reader, &measured->pool, tensor);
         else if (dti_members_is(reader, "dtype"))
@@ -132,7 +133,9 @@ static void read_tensor(struct dti_member_reader *reader, struct dti_measured *m
     }
     for (size_t f = 0; f < measured->format_count; f++)
         tensor->taken = tensor->taken || dti_measured_at(measured, at, f)->there;
-    if (!tensor->name || !tensor->dtype || !tensor->shape || tensor->bytes > UINT64_MAX >> 16)
+    tensor->name_length = (uint32_t)length;
+    if (!tensor->name || length > INT32_MAX || !tensor->dtype || !tensor->shape ||
+        tensor->bytes > UINT64_MAX >> 16)
         dti_members_refuse(reader, "a tensor lacks its name, its dtype or its shape");
 }
 

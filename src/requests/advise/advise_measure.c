@@ -91,11 +91,10 @@ static enum dti_status take(const struct measuring *measuring, const struct dti_
     if (!taken || !error->there)
         return DTI_OK;
     const struct dti_rewrite_outcome *const outcome = dti_rewrite_outcome(rewrite, at);
-    const struct dti_quant_count *const count = &outcome->quantized.count;
     *figure = (struct dti_measured_figure){
         .there = true,
         .bytes = dti_rewrite_bytes(rewrite, at),
-        .clipped = tensor->way->type ? outcome->loss.overflowed : count->clipped,
+        .clipped = tensor->way->type ? outcome->loss.overflowed : outcome->quantized.count.clipped,
         .to_zero = outcome->loss.to_zero,
         .error = *error,
     };
