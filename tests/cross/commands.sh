@@ -48,7 +48,7 @@ fi
 # A machine that runs such programs itself needs no emulator, but to be told where their loader and libraries are.
 loader=$root/lib/ld-linux.so.2 folders=$root/lib/$libraries:$root/usr/lib/$libraries
 if [ "$architecture" = i386 ] && "$loader" --library-path "$folders" "$root/lib/$libraries/libc.so.6" >/dev/null 2>&1; then
-    emulate=env
+    emulate="env"
     link_arguments="'-Wl,--dynamic-linker=$loader,-rpath=$folders,--disable-new-dtags', "
 fi
 

@@ -12,7 +12,7 @@
  * the only others that it does not have. */
 static void put(struct dti_buffer *text, const char *bytes, size_t length)
 {
-    static const char *const entities[] = {
+    static const char entities[][8] = {
         ['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;"};
     struct dti_buffer safe;
     dti_buffer_init(&safe);
@@ -23,7 +23,7 @@ static void put(struct dti_buffer *text, const char *bytes, size_t length)
         uint32_t point = 0;
         size = dti_utf8_decode(safe.data + at, safe.length - at, &point);
         size = size > 0 ? size : 1;
-        if (first < sizeof entities / sizeof *entities && entities[first])
+        if (first < sizeof entities / sizeof *entities && *entities[first])
             dti_buffer_puts(text, entities[first]);
         else if (point == 0xFFFE || point == 0xFFFF)
             dti_buffer_print(text, "\\u{%x}", (unsigned)point);
