@@ -134,14 +134,16 @@ static int by_recipe(const void *a, const void *b)
     return (x->pair.b > y->pair.b) - (x->pair.b < y->pair.b);
 }
 
+/* *ret_refused: the recipe does not fit one of several, which remains to be found. */
 static enum dti_status judge(struct verify_run *job, const struct verify_work *work, size_t count,
-                             struct dti_error *reterr)
+                             bool *ret_refused, struct dti_error *reterr)
 {
     struct dti_verify *const verify = job->verify;
     const struct dti_scan_options *const options = &verify->reading.options;
     const struct dti_judge_options how = {.team = options->team, .max_memory = options->max_memory};
     struct dti_error error;
     bool refused = false;
+    *ret_refused = false;
     for (size_t i = 0; i < count; i++)
         job->pairs[i] = work[i].pair;
     const enum dti_status status = dti_recipe_judge(&job->files, work->recipe, job->pairs, count,
@@ -150,8 +152,9 @@ static enum dti_status judge(struct verify_run *job, const struct verify_work *w
         *reterr = error;
         return status;
     }
+    *ret_refused = refused && count > 1;
     if (refused)
-        return report_tensor(job, work->pair.b, error.text);
+        return *ret_refused ? DTI_OK : report_tensor(job, work->pair.b, error.text);
     for (size_t i = 0; i < count; i++) {
         const struct dti_verdict *const verdict = &job->verdicts[i];
         verify->tensors++;
@@ -178,7 +181,13 @@ static enum dti_status judge_all(struct verify_run *job, struct dti_error *reter
                 break;
             bytes += more < TOGETHER ? more : TOGETHER;
         }
-        status = judge(job, job->work + i, next - i, reterr);
+        bool refused;
+        status = judge(job, job->work + i, next - i, &refused, reterr);
+        /* once more at most, one by one */
+        for (size_t j = i; refused && j < next && status == DTI_OK && !verify->problem; j++) {
+            bool alone;
+            status = judge(job, job->work + j, 1, &alone, reterr);
+        }
         reading->done += bytes;
         if (reading->show)
             reading->show(reading->context, reading->done);
