@@ -39,6 +39,7 @@ enum { MOST = 1 << 30 }; /* most bytes of such a file */
 struct recipe_row {
     size_t name, name_length;
     size_t recipe, recipe_length; /* length SIZE_MAX: null */
+    size_t format;                /* of a plan; SIZE_MAX: none */
 };
 
 struct recipe_reader {
@@ -48,6 +49,9 @@ struct recipe_reader {
     struct recipe_row *rows, all;
     size_t count, capacity;
     bool has_tensors;
+    /* of a plan */
+    bool is_plan, gguf, channels;
+    size_t layout; /* SIZE_MAX: none */
 };
 
 static enum dti_status bad(const struct recipe_reader *reader, const char *what,
@@ -122,13 +126,24 @@ static enum dti_status next_string(struct recipe_reader *reader, const char *wha
                                                                     : bad(reader, what, reterr);
 }
 
+/* A member that only plans need: a text, else SIZE_MAX. */
+static enum dti_status next_text(struct recipe_reader *reader, size_t *ret,
+                                 struct dti_error *reterr)
+{
+    enum dti_json_token token;
+    size_t length;
+    const enum dti_status status = next(reader, &token, reterr);
+    *ret = status == DTI_OK && token == DTI_JSON_STRING ? take_text(reader, &length) : SIZE_MAX;
+    return status == DTI_OK ? skip(reader, token, reterr) : status;
+}
+
 static enum dti_status read_tensor(struct recipe_reader *reader, struct recipe_row *ret,
                                    struct dti_error *reterr)
 {
     bool named = false, hex = false, there = false;
     enum dti_json_token token;
     enum dti_status status = next(reader, &token, reterr);
-    *ret = (struct recipe_row){.recipe_length = SIZE_MAX};
+    *ret = (struct recipe_row){.recipe_length = SIZE_MAX, .format = SIZE_MAX};
     while (status == DTI_OK && token == DTI_JSON_KEY) {
         if (dti_json_string_is(&reader->json, "name")) {
             status = next_string(reader, "the name of a tensor is not a string", &named, reterr);
@@ -143,6 +158,8 @@ static enum dti_status read_tensor(struct recipe_reader *reader, struct recipe_r
             status = next_string(reader, "a recipe is not a string", &there, reterr);
             if (there)
                 ret->recipe = take_text(reader, &ret->recipe_length);
+        } else if (dti_json_string_is(&reader->json, "format")) {
+            status = next_text(reader, &ret->format, reterr);
         } else {
             status = next(reader, &token, reterr);
             if (status == DTI_OK)
@@ -181,6 +198,16 @@ static enum dti_status read_tensors(struct recipe_reader *reader, struct dti_err
     return status;
 }
 
+/* Whether a member is this word. */
+static enum dti_status next_word(struct recipe_reader *reader, const char *word, bool *ret,
+                                 struct dti_error *reterr)
+{
+    enum dti_json_token token;
+    const enum dti_status status = next(reader, &token, reterr);
+    *ret = status == DTI_OK && token == DTI_JSON_STRING && dti_json_string_is(&reader->json, word);
+    return status == DTI_OK ? skip(reader, token, reterr) : status;
+}
+
 static enum dti_status read_member(struct recipe_reader *reader, struct dti_error *reterr)
 {
     enum dti_json_token token;
@@ -196,10 +223,20 @@ static enum dti_status read_member(struct recipe_reader *reader, struct dti_erro
     }
     if (dti_json_string_is(&reader->json, "schema")) {
         status = next_string(reader, "schema is not a string", &there, reterr);
-        return status != DTI_OK || dti_json_string_is(&reader->json, "dtinfo.explain/1")
+        reader->is_plan =
+            status == DTI_OK && dti_json_string_is(&reader->json, "dtinfo.advise_plan/1");
+        return status != DTI_OK || reader->is_plan ||
+                       dti_json_string_is(&reader->json, "dtinfo.explain/1")
                    ? status
-                   : bad(reader, "the schema is not dtinfo.explain/1", reterr);
+                   : bad(reader, "the schema is neither dtinfo.explain/1 nor dtinfo.advise_plan/1",
+                         reterr);
     }
+    if (dti_json_string_is(&reader->json, "layout"))
+        return next_text(reader, &reader->layout, reterr);
+    if (dti_json_string_is(&reader->json, "per"))
+        return next_word(reader, "channel", &reader->channels, reterr);
+    if (dti_json_string_is(&reader->json, "writes"))
+        return next_word(reader, "gguf", &reader->gguf, reterr);
     status = next(reader, &token, reterr);
     return status == DTI_OK ? skip(reader, token, reterr) : status;
 }
@@ -222,6 +259,54 @@ static enum dti_status read_document(struct recipe_reader *reader, struct dti_er
     if (status == DTI_OK && !reader->has_tensors && reader->all.recipe_length == SIZE_MAX)
         return dti_fail(reterr, DTI_BAD_INPUT, "%s has neither tensors nor a recipe",
                         reader->label);
+    return status == DTI_OK && reader->file->texts.failed ? dti_no_memory(reterr) : status;
+}
+
+/* A text of the buffer again. */
+static void put_again(struct dti_buffer *texts, size_t text)
+{
+    if (dti_buffer_reserve(texts, strlen(texts->data + text) + 1))
+        dti_buffer_puts(texts, texts->data + text);
+}
+
+/* What `quant --plan` does with a tensor, as a recipe: the words are put together from what the
+ * document says in any order. */
+static enum dti_status plan_recipe(struct recipe_reader *reader, struct recipe_row *row,
+                                   struct dti_error *reterr)
+{
+    struct dti_buffer *const texts = &reader->file->texts;
+    if (row->format == SIZE_MAX)
+        return dti_fail(reterr, DTI_BAD_INPUT, "%s: a tensor of the plan lacks its format",
+                        reader->label);
+    row->recipe = texts->length;
+    dti_buffer_puts(texts, "quant ");
+    put_again(texts, row->format);
+    if (reader->channels && !dti_block_lookup(texts->data + row->format))
+        dti_buffer_puts(texts, " --per channel");
+    if (reader->layout != SIZE_MAX) {
+        dti_buffer_puts(texts, " --layout ");
+        put_again(texts, reader->layout);
+    }
+    row->recipe_length = texts->length - row->recipe;
+    dti_buffer_append(texts, "", 1);
+    return texts->failed ? dti_no_memory(reterr) : DTI_OK;
+}
+
+/* What a plan does not name stays. */
+static enum dti_status plan_recipes(struct recipe_reader *reader, struct dti_error *reterr)
+{
+    static const char kept[] = "kept";
+    enum dti_status status = DTI_OK;
+    if (!reader->is_plan)
+        return DTI_OK;
+    if (reader->gguf)
+        return dti_fail(reterr, DTI_BAD_INPUT,
+                        "%s is a plan for gguf; verify takes plans for safetensors", reader->label);
+    for (size_t i = 0; i < reader->count && status == DTI_OK; i++)
+        status = plan_recipe(reader, &reader->rows[i], reterr);
+    reader->all.recipe = reader->file->texts.length;
+    reader->all.recipe_length = sizeof kept - 1;
+    dti_buffer_append(&reader->file->texts, kept, sizeof kept);
     return status == DTI_OK && reader->file->texts.failed ? dti_no_memory(reterr) : status;
 }
 
@@ -309,7 +394,8 @@ static enum dti_status recipe_file_read(struct recipe_file *ret, const char *pat
     char label[DTI_QUOTE_SIZE];
     struct recipe_reader reader = {.label = dti_quote(label, path, strlen(path)),
                                    .file = ret,
-                                   .all = {.recipe_length = SIZE_MAX}};
+                                   .all = {.recipe_length = SIZE_MAX},
+                                   .layout = SIZE_MAX};
     memset(ret, 0, sizeof *ret);
     dti_buffer_init(&ret->texts);
     enum dti_status status = dti_input_open(&input, path, reterr);
@@ -324,6 +410,8 @@ static enum dti_status recipe_file_read(struct recipe_file *ret, const char *pat
         dti_json_reader_free(&reader.json);
     }
     dti_buffer_free(&text);
+    if (status == DTI_OK)
+        status = plan_recipes(&reader, reterr);
     if (status == DTI_OK)
         status = make(&reader, reterr);
     dti_free(reader.rows);
@@ -491,7 +579,8 @@ static void human(const struct verify_job *job)
 
 static const struct dti_option options[] = {
     OPT_FILE(0, "recipe", struct verify_args, recipe, "FILE",
-             "the recipes: a document of 'dtinfo explain --json'", .matters = true),
+             "the recipes: a document of 'dtinfo explain --json', or a plan of 'dtinfo advise'",
+             .matters = true),
     OPT_FILE(0, "attest", struct verify_args, attest, "FILE",
              "if all is verified, write an in-toto statement of it", .matters = true),
     DTI_LOGICAL_OPTIONS(struct verify_args, file),
@@ -532,7 +621,8 @@ const struct dti_command dti_command_verify = {
     .details = "Makes the tensors of B from those of A again, by the recipes in FILE, and\n"
                "compares every byte. The exit code is 0 if all are the same, and 1 at the\n"
                "first difference. Metadata is not compared. FILE is what 'dtinfo explain\n"
-               "--json' writes, or a shorter document written by hand: see the manual.",
+               "--json' or 'dtinfo advise -o' writes, or a shorter document written by\n"
+               "hand: see the manual.",
     .examples = NULL,
     .schema = "dtinfo.verify/1",
     .operands = DTI_OPERANDS_FILES,
