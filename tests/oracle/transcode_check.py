@@ -26,7 +26,7 @@ torch = have("torch")
 RANDOM = np.random.default_rng(20261123)
 F32, TALLY = np.float32, Tally()
 NUMPY = {"U8": np.uint8, "F8_E4M3": np.uint8, "F8_E8M0": np.uint8, "F8_E5M2": np.uint8, "F32": F32, "F16": np.float16, "BF16": np.uint16,
-         "U32": np.uint32, "I8": np.int8}
+         "U32": np.uint32, "I32": np.int32, "I64": np.int64, "I8": np.int8}
 
 
 def run(*words, code=0):

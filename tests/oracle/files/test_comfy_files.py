@@ -15,6 +15,7 @@ import struct
 import tempfile
 
 from harness import have
+from kitchen_reads import kitchen_layouts, kitchen_reads
 from transcode_check import F32, RANDOM, TALLY, equal, np, read, run, torch, write
 from layout_files import E2M1, E4M3, E5M2, tiles
 from tensor_files import read_file, write_file
@@ -369,24 +370,6 @@ def original_shapes():
     TALLY.part("original shapes")
 
 
-def kitchen_reads(layouts, parts, name, format_name, shape):
-    """What comfy-kitchen makes of the parts, in fp32."""
-    from comfy_kitchen import tensor as kitchen
-    layout = layouts[format_name]
-    kinds = {"float8_e4m3fn": torch.float8_e4m3fn, "float8_e5m2": torch.float8_e5m2, "mxfp8": torch.float8_e4m3fn}
-    codes = torch.tensor(parts[name])
-    codes = codes.view(kinds[format_name]) if format_name in kinds else codes
-    scale = torch.tensor(parts[name + "_scale"])
-    same = {"orig_dtype": torch.float32, "orig_shape": shape}
-    if format_name == "nvfp4":
-        params = layout.Params(scale=torch.tensor(parts[name + "_scale_2"]), block_scale=scale.view(torch.float8_e4m3fn), **same)
-    elif format_name == "mxfp8":
-        params = layout.Params(scale=scale.view(torch.float8_e8m0fnu), **same)
-    else:
-        params = layout.Params(scale=scale, **same)
-    return kitchen.QuantizedTensor(codes, layout.__name__, params)
-
-
 def halves(kitchen):
     """From fp16 the scales of int8 and all of mxfp8 are the same, too."""
     of = matrices(SHAPES[4:], np.float16)
@@ -407,9 +390,7 @@ def kitchen_itself():
     if not (torch and have("comfy_kitchen")):
         return TALLY.skip("comfy-kitchen itself")
     from comfy_kitchen import tensor as kitchen
-    layouts = {"float8_e4m3fn": kitchen.TensorCoreFP8Layout, "float8_e5m2": kitchen.TensorCoreFP8Layout,
-               "int8_tensorwise": kitchen.TensorWiseINT8Layout, "mxfp8": kitchen.TensorCoreMXFP8Layout,
-               "nvfp4": kitchen.TensorCoreNVFP4Layout}
+    layouts = kitchen_layouts()
     rules = {"fp8_e4m3fn": ["--division", "reciprocal"], "fp8_e5m2": ["--division", "reciprocal"], "int8": [],
              "mxfp8_e4m3": ["--mx-scale", "rceil", "--pad"], "nvfp4": ["--pad"]}
     halves(kitchen)
@@ -422,7 +403,7 @@ def kitchen_itself():
             run("quant", "out.safetensors", "fp32", "--dequant", "-o", "back.safetensors", "--force", "-q")
             parts, back = read("out.safetensors"), read("back.safetensors")
             for name, x in of.items():
-                theirs = kitchen_reads(layouts, parts, name, format_name, x.shape).dequantize().float().numpy()
+                theirs = kitchen_reads(parts, name, format_name, x.shape).dequantize().float().numpy()
                 equal("%s %s: comfy-kitchen reads it" % (format_name, x.shape), back[name],
                       theirs[:x.shape[0], :x.shape[1]])
                 if not x.any():
