@@ -16,13 +16,13 @@
 
 enum { DIGITS = 4 };
 
-/* "28.08": the mean error in dB; "exact" without one. */
+/* "28.08": the mean error in dB; "exact" without one, "-" without a weight (below 0). */
 static const char *put_db(char buffer[DTI_TEXT_SIZE], double mean)
 {
     if (mean > 0)
         (void)dti_figure_words(buffer, -10 * dti_log10(mean), DIGITS);
     else
-        (void)snprintf(buffer, DTI_TEXT_SIZE, "exact");
+        (void)snprintf(buffer, DTI_TEXT_SIZE, "%s", mean < 0 ? "-" : "exact");
     return buffer;
 }
 
@@ -72,7 +72,7 @@ static void put_row(struct dti_table *table, const char *name, const struct form
     dti_number_cell(table, row->elements);
     dti_number_cell(table, row->bytes);
     dti_text_cell(table, dti_human_bytes(text, row->bytes));
-    dti_text_cell(table, put_db(text, row->weight > 0 ? row->error / row->weight : 0));
+    dti_text_cell(table, put_db(text, row->weight > 0 ? row->error / row->weight : -1));
 }
 
 /* A row for each format that is used. */
@@ -155,7 +155,7 @@ static enum dti_status put_groups(const struct dti_command_context *cx,
         dti_number_cell(table, advise->choices[pick].bytes);
         dti_text_cell(
             table,
-            put_db(text, group->weight > 0 ? advise->choices[pick].error / group->weight : 0));
+            put_db(text, group->weight > 0 ? advise->choices[pick].error / group->weight : -1));
     }
     return dti_put_table(cx, table, 2, reterr);
 }

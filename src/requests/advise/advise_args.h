@@ -40,6 +40,9 @@ enum dti_status dti_advise_size(const struct dti_advise_work *work, struct dti_a
 /* advise_weights.c: the weight of each tensor's error. */
 enum dti_status dti_advise_weigh(struct dti_measured *measured, const char *path,
                                  struct dti_error *reterr);
+/* advise_exllamav3.c: from a measurement.json. */
+enum dti_status dti_advise_weigh_exllamav3(struct dti_measured *measured, const char *path,
+                                           struct dti_error *reterr);
 
 /* advise_request.c: all of it. Free the answer in any case. Returns DTI_ANSWER_NO with the error's
  * text if nothing fits. */

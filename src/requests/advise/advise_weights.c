@@ -229,15 +229,28 @@ static enum dti_status weigh_by_table(struct dti_measured *measured, const char 
     return status;
 }
 
+static enum dti_status weigh_by_file(struct dti_measured *measured, const char *path,
+                                     struct dti_error *reterr)
+{
+    const char *const dot = strrchr(path, '.');
+    if (dot && (strcmp(dot, ".csv") == 0 || strcmp(dot, ".tsv") == 0))
+        return weigh_by_table(measured, path, reterr);
+    if (dot && strcmp(dot, ".json") == 0)
+        return dti_advise_weigh_exllamav3(measured, path, reterr);
+    return weigh_by_matrix(measured, path, reterr);
+}
+
 enum dti_status dti_advise_weigh(struct dti_measured *measured, const char *path,
                                  struct dti_error *reterr)
 {
-    const size_t length = path ? strlen(path) : 0;
-    const bool table = length > 4 && (strcmp(path + length - 4, ".csv") == 0 ||
-                                      strcmp(path + length - 4, ".tsv") == 0);
+    const enum dti_status status = path ? weigh_by_file(measured, path, reterr) : DTI_OK;
+    double sum = 0;
     for (size_t i = 0; i < measured->tensor_count && !path; i++)
         measured->tensors[i].weight = (double)measured->tensors[i].elements;
-    if (!path)
-        return DTI_OK;
-    return table ? weigh_by_table(measured, path, reterr) : weigh_by_matrix(measured, path, reterr);
+    for (size_t i = 0; i < measured->tensor_count; i++)
+        sum += measured->tensors[i].taken ? measured->tensors[i].weight : 0;
+    if (status == DTI_OK && path && !(sum > 0))
+        return dti_fail(reterr, DTI_BAD_INPUT, "%s gives no tensor a weight above 0",
+                        DTI_QUOTED(path, strlen(path)));
+    return status;
 }

@@ -262,6 +262,27 @@ def judge_choice(folder, tensors, measured, out):
     close("the least weighted error", answer["error"], best_of_all(measured, groups, menu, kept, budget, weights)[0])
     table.write_text("*q_proj*,100\n")
     run(*words, "--fit", budget, "--weights", table, code=3)
+    judge_divergences(words, groups, counts, budget, out, lambda by: best_of_all(measured, groups, menu, kept, budget, by)[0])
+
+
+def judge_divergences(words, groups, counts, budget, out, best):
+    """exllamav3's measurement: what the divergence falls by with the most bits, divided by the numbers of elements."""
+    random, weights, written = numpy.random.default_rng(9), {}, []
+    for index, group in enumerate(groups):
+        parts = [group[:1], group[1:]] if len(group) == 3 else [group]          # its groups need not be ours
+        for part in parts:
+            falls = list(-10.0 ** random.uniform(-5, 0, 2)) if index != 2 else [-0.01, 0.01]
+            turned = [{"dkld": fall, "dbits": bits} for fall, bits in zip(falls, (4096, 8192))]
+            written.append({"idx": index, "layers": [name[:-len(".weight")] for name in part],
+                            "candidates": turned if index % 2 else turned[::-1]})
+            for name in part:
+                weights[name] = max(0, -falls[1]) * counts[name] / sum(counts[other] for other in part)
+    path = out / "measurement.json"
+    path.write_text(json.dumps({"base": {"dir": "x", "bpw": 3.0}, "groups": written, "base_kld": 0.5}, indent=4))
+    answer = ask(*words, "--fit", budget, "--weights", path)
+    close("the least error weighted by divergences", answer["error"], best(weights))
+    for group in answer["groups"]:
+        close("weight by divergences of " + group["tensors"][0], group["weight"], sum(weights[name] for name in group["tensors"]))
 
 
 def judge_plan(folder, out, loader, target):
