@@ -27,7 +27,7 @@ aarch64-*)
     # signs return addresses by a function of qemu's own: the architecture's takes up to 9/10 of the time of a program
     emulate="$emulator -cpu max,pauth-impdef=on -L $root"
     ;;
-s390x-*) architecture=s390x endian=big ;;
+s390x-*) architecture=s390x endian=big suite=bookworm ;;
 i686-*)
     architecture=i386 libraries=i386-linux-gnu
     suite=bookworm                         # whose loader older emulators can start

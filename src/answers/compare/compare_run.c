@@ -177,6 +177,7 @@ static enum dti_compare_way way_of(const struct dti_tensor *a, const struct dti_
     const bool unread = !dti_tensor_is_read(a) || !dti_tensor_is_read(b);
     const bool same = strcmp(a->stored_as, b->stored_as) == 0 && a->bytes == b->bytes &&
                       a->layout.swapped == b->layout.swapped && a->fortran == b->fortran &&
+                      dti_tensor_gguf(a) == dti_tensor_gguf(b) && /* blocks in one byte order */
                       !a->beyond_bytes && !b->beyond_bytes && dti_tensor_same_shape(a, b);
     return unread && same ? DTI_COMPARE_BYTES : DTI_COMPARE_NEVER;
 }

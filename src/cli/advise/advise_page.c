@@ -177,6 +177,26 @@ static void put_notes(const struct dti_command_context *cx, const struct dti_adv
         dti_put_line(cx, DTI_STYLE_DIM, 2, "-o PLAN writes the plan; -v lists the groups");
 }
 
+enum dti_status dti_advise_lines(const struct dti_command_context *cx,
+                                 const struct dti_advise *advise, struct dti_error *reterr)
+{
+    struct dti_buffer text;
+    dti_buffer_init(&text);
+    for (size_t i = 0; i < advise->measured.tensor_count && !text.failed; i++) {
+        const struct dti_measured_tensor *const tensor = &advise->measured.tensors[i];
+        if (advise->group_of[i] == UINT32_MAX)
+            continue;
+        dti_buffer_clear(&text);
+        dti_buffer_print(&text, "%s\t",
+                         dti_advise_format_name(advise, dti_advise_format_of(advise, i)));
+        dti_name_text(&text, tensor->name, tensor->name_length);
+        (void)fprintf(cx->out, "%s\n", text.data);
+    }
+    const bool failed = text.failed;
+    dti_buffer_free(&text);
+    return failed ? dti_no_memory(reterr) : DTI_OK;
+}
+
 enum dti_status dti_advise_page(const struct dti_command_context *cx,
                                 const struct dti_advise *advise, struct dti_error *reterr)
 {

@@ -9,5 +9,8 @@
 
 enum dti_status dti_advise_page(const struct dti_command_context *cx,
                                 const struct dti_advise *advise, struct dti_error *reterr);
+/* A line for each tensor that gets a format: the format, a tab, the name. */
+enum dti_status dti_advise_lines(const struct dti_command_context *cx,
+                                 const struct dti_advise *advise, struct dti_error *reterr);
 
 #endif

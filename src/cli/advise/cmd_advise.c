@@ -144,6 +144,8 @@ static enum dti_status answer(const struct advise_args *args, struct dti_command
         status = DTI_ANSWER(cx, advise, advise, reterr);
     else if (status == DTI_OK && !cx->quiet)
         status = dti_advise_page(cx, advise, reterr);
+    else if (status == DTI_OK && !args->transfer.output)
+        status = dti_advise_lines(cx, advise, reterr);
     return status;
 }
 

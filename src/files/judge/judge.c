@@ -514,13 +514,14 @@ static enum dti_status add_tensor(struct judged_rewrite *job, size_t at,
         for (size_t i = 0; i < DTI_PART_COUNT && status == DTI_OK; i++) {
             if (!shapes[i].there)
                 continue;
-            const struct judged_part part = {
+            struct judged_part part = {
                 .part = (enum dti_quant_part)i,
                 .format = dti_format_get(shapes[i].dtype),
                 .rank = shapes[i].rank,
                 .shape = shapes[i].shape,
                 .place = dti_rewrite_part(rewrite, at, (enum dti_quant_part)i),
             };
+            (void)dti_container_stores(rewrite->request.kind, part.format, &part.layout);
             status = add_part(job, at, &part, verdict, reterr);
         }
     }

@@ -13,3 +13,4 @@ dtinfo mem small.safetensors | sed -n 2,3p
 dtinfo advise model --fit 1MB --loader llama.cpp
 dtinfo advise model --fit 18kB --loader llama.cpp --menu stored,q8_0 -o types.txt --as llama-quantize | tail -1
 cat types.txt
+dtinfo advise model --fit 17kB -q
