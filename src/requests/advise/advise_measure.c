@@ -180,7 +180,7 @@ static enum dti_status run_quant(struct measuring *measuring,
     };
     const bool channels = work->row->channels && any_affine(types ? types : dtype);
     const struct quant_args args = {
-        .recipe = {.layout = work->row->layout,
+        .recipe = {.layout = (int)work->row->layout,
                    .per_given = channels,
                    .rules = {.per = channels ? DTI_PER_CHANNEL : 0}},
         .choice = choice,
