@@ -135,9 +135,10 @@ static void finish(struct error_rows *rows)
 
 static bool begin(struct dti_tensor_errors *errors, struct error_rows *rows)
 {
+    const uint64_t count = segment_count(rows);
     pthread_mutex_lock(&errors->lock);
-    if (!rows->segments && !errors->failed)
-        rows->segments = dti_calloc(segment_count(rows), sizeof *rows->segments);
+    if (!rows->segments && !errors->failed && count <= SIZE_MAX / sizeof *rows->segments)
+        rows->segments = dti_calloc((size_t)count, sizeof *rows->segments);
     errors->failed = errors->failed || !rows->segments;
     const bool good = !errors->failed;
     pthread_mutex_unlock(&errors->lock);
