@@ -6,21 +6,10 @@
 #include "answers/rows.h"
 #include "files/stored/quant_layout.h"
 
-struct advise_group_of {
+/* A group, a mixture, a point of the frontier or a tensor, by its number. */
+struct advise_place {
     const struct dti_advise *advise;
-    size_t group;
-};
-struct advise_mixture_of {
-    const struct dti_advise *advise;
-    const struct dti_advise_mixture *mixture;
-};
-struct advise_point_of {
-    const struct dti_advise *advise;
-    size_t point;
-};
-struct planned_tensor_of {
-    const struct dti_advise *advise;
-    size_t tensor;
+    size_t at;
 };
 
 /* Precomputed values for the rows in advise.def. */
@@ -31,7 +20,7 @@ struct advise_facts {
 };
 struct advise_group {
     const struct dti_advise_group *of;
-    struct advise_group_of place;
+    struct advise_place place;
     const char *format;
     uint64_t bytes;
     double error;
@@ -65,12 +54,12 @@ static void fill_advise(struct advise_facts *ret, const struct dti_advise *advis
                                  advise->measured.format_count};
 }
 
-static void fill_group(struct advise_group *ret, const struct advise_group_of *of)
+static void fill_group(struct advise_group *ret, const struct advise_place *of)
 {
     const struct dti_advise *const advise = of->advise;
-    const uint32_t pick = advise->picks[of->group];
+    const uint32_t pick = advise->picks[of->at];
     *ret = (struct advise_group){
-        .of = &advise->groups[of->group],
+        .of = &advise->groups[of->at],
         .place = *of,
         .format = dti_advise_format_name(advise, advise->choice_formats[pick]),
         .bytes = advise->choices[pick].bytes,
@@ -78,19 +67,20 @@ static void fill_group(struct advise_group *ret, const struct advise_group_of *o
     };
 }
 
-static void fill_mixture(struct advise_mixture *ret, const struct advise_mixture_of *of)
+static void fill_mixture(struct advise_mixture *ret, const struct advise_place *of)
 {
+    const struct dti_advise_mixture *const mixture = &of->advise->mixtures[of->at];
     *ret = (struct advise_mixture){
-        .of = of->mixture,
-        .mean = dti_advise_mean(of->advise, of->mixture->error),
-        .fits = of->mixture->bytes <= of->advise->budget,
+        .of = mixture,
+        .mean = dti_advise_mean(of->advise, mixture->error),
+        .fits = mixture->bytes <= of->advise->budget,
     };
 }
 
-static void fill_point(struct advise_point *ret, const struct advise_point_of *of)
+static void fill_point(struct advise_point *ret, const struct advise_place *of)
 {
     const struct dti_advise *const advise = of->advise;
-    const struct dti_frontier_point *const point = &advise->frontier[of->point];
+    const struct dti_frontier_point *const point = &advise->frontier[of->at];
     *ret = (struct advise_point){.of = point, .bytes = advise->kept_bytes + point->bytes};
     if (point->group == DTI_FRONTIER_START)
         return;
@@ -98,11 +88,11 @@ static void fill_point(struct advise_point *ret, const struct advise_point_of *o
     ret->format = dti_advise_format_name(advise, advise->choice_formats[point->choice]);
 }
 
-static void fill_tensor(struct plan_tensor *ret, const struct planned_tensor_of *of)
+static void fill_tensor(struct plan_tensor *ret, const struct advise_place *of)
 {
     *ret = (struct plan_tensor){
-        &of->advise->measured.tensors[of->tensor],
-        dti_advise_format_name(of->advise, dti_advise_format_of(of->advise, of->tensor))};
+        &of->advise->measured.tensors[of->at],
+        dti_advise_format_name(of->advise, dti_advise_format_of(of->advise, of->at))};
 }
 
 static void put_names(struct dti_json *json, const struct advise_group *group);
@@ -124,6 +114,6 @@ static void put_plan(struct dti_json *json, const struct dti_advise *advise)
 {
     for (size_t i = 0; i < advise->measured.tensor_count; i++) {
         if (dti_advise_format_of(advise, i) < advise->measured.format_count)
-            dti_put_plan_tensor(json, NULL, &(struct planned_tensor_of){advise, i});
+            dti_put_plan_tensor(json, NULL, &(struct advise_place){advise, i});
     }
 }

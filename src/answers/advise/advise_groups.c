@@ -51,9 +51,7 @@ static void add_to_group(struct dti_advise *advise, uint32_t at, uint32_t *numbe
 
 static bool is_called(const struct dti_measured_tensor *tensor, const char *end)
 {
-    const size_t length = strlen(end);
-    return tensor->name_length >= length &&
-           memcmp(tensor->name + tensor->name_length - length, end, length) == 0;
+    return dti_text_ends(tensor->name, tensor->name_length, end);
 }
 
 /* Whether a tensor that stays keeps its group from being quantized: it is one of the matrices. */

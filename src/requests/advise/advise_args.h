@@ -48,6 +48,5 @@ enum dti_status dti_advise_weigh_exllamav3(struct dti_measured *measured, const 
  * text if nothing fits. */
 enum dti_status dti_advise_run(struct dti_advise *ret, struct dti_advise_work *work,
                                const char *path, struct dti_error *reterr);
-void dti_advise_free(struct dti_advise *advise);
 
 #endif

@@ -4,10 +4,9 @@
  * the KL divergence of the model changes if the group has more bits than the rest. All groups then
  * have lost about the same share of their error, so what the divergence falls by is
  * the weight of that error. */
-#include <string.h>
-
 #include "answers/advise/member_reader.h"
 #include "files/stored/named_types.h"
+#include "files/stored/quant_names.h"
 #include "requests/advise/advise_args.h"
 #include "util/run/allocate.h"
 
@@ -110,7 +109,7 @@ static struct kld_group *group_of(const struct kld_reading *reading,
 {
     static const char ending[] = ".weight";
     const size_t cut = sizeof ending - 1, length = tensor->name_length;
-    if (length <= cut || memcmp(tensor->name + length - cut, ending, cut) != 0)
+    if (!dti_quant_name_ends(tensor->name, length, ending))
         return NULL;
     const struct dti_named_type *const layer = dti_named_type_of(
         &reading->layers,

@@ -70,18 +70,13 @@ static enum dti_status read_fit(struct dti_advise *advise, const struct dti_advi
     return DTI_OK;
 }
 
-static bool is_word(const char *text, size_t length, const char *word)
-{
-    return strlen(word) == length && memcmp(text, word, length) == 0;
-}
-
 /* Numbers of a float dtype stay as they are: the input must have it. */
 static bool takes_stored(struct dti_advise *advise, const char *text, size_t length)
 {
     static const char words[][8] = {"stored", "bf16", "fp16", "fp32"};
     enum { WORDS = sizeof words / sizeof *words };
     size_t word = 0;
-    while (word < WORDS && !is_word(text, length, words[word]))
+    while (word < WORDS && !dti_text_is(text, length, words[word]))
         word++;
     if (word == WORDS)
         return false;
@@ -112,7 +107,7 @@ static enum dti_status add_format(struct dti_advise *advise, const char *text, s
     struct dti_measured *const measured = &advise->measured;
     enum { WORDS = sizeof menu_words / sizeof *menu_words };
     size_t word = 0;
-    while (word < WORDS && !is_word(text, length, menu_words[word].word))
+    while (word < WORDS && !dti_text_is(text, length, menu_words[word].word))
         word++;
     if (takes_stored(advise, text, length))
         return DTI_OK;
@@ -123,7 +118,7 @@ static enum dti_status add_format(struct dti_advise *advise, const char *text, s
     if (length == 0)
         return dti_fail(reterr, DTI_USAGE, "--menu has an empty word between commas");
     for (size_t i = 0; i < measured->format_count; i++) {
-        if (is_word(text, length, measured->formats[i]))
+        if (dti_text_is(text, length, measured->formats[i]))
             return dti_fail_word(reterr, DTI_USAGE, text, length, "--menu has %s twice",
                                  DTI_QUOTED(text, length));
     }
@@ -220,11 +215,9 @@ static enum dti_status choose(struct dti_advise *advise, const struct dti_advise
 {
     const struct dti_choice_set set = dti_advise_set(advise);
     const uint64_t kept = advise->kept_bytes;
-    uint64_t room = advise->budget > kept ? advise->budget - kept : 0;
+    const uint64_t room = advise->budget > kept ? advise->budget - kept : 0;
     enum dti_status status = dti_choose(&set, room, advise->picks, &advise->chosen, reterr);
-    if (status == DTI_ANSWER_NO)
-        return refuse_size(advise, kept + advise->chosen.bytes, reterr);
-    if (status == DTI_OK && kept > advise->budget)
+    if (status == DTI_ANSWER_NO || (status == DTI_OK && kept > advise->budget))
         return refuse_size(advise, kept + advise->chosen.bytes, reterr);
     if (status == DTI_OK)
         status = dti_frontier(&set, &advise->frontier, &advise->frontier_count, reterr);
