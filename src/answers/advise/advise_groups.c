@@ -154,11 +154,11 @@ enum dti_status dti_advise_prepare(struct dti_advise *advise, struct dti_error *
     if (status != DTI_OK)
         return status;
     if (advise->group_count == 0)
-        return dti_fail(
-            reterr, DTI_BAD_INPUT,
-            "no tensor of the model can be quantized: none is a matrix that %s loads in "
-            "a format of the menu",
-            advise->row->name);
+        return dti_fail(reterr, DTI_BAD_INPUT,
+                        "no tensor of the model can be quantized: none is a matrix of finite "
+                        "numbers that %s loads in "
+                        "a format of the menu",
+                        advise->row->name);
     struct choice_sum *const sums = dti_calloc(advise->group_count * formats, sizeof *sums);
     if (!sums)
         return dti_no_memory(reterr);

@@ -9,7 +9,6 @@
  */
 #include "files/advise/tensor_errors.h"
 
-#include <float.h>
 #include <math.h>
 #include <pthread.h>
 
@@ -71,16 +70,15 @@ static uint64_t segment_count(const struct error_rows *rows)
     return (rows->elements - 1) / DTI_TILE + (rows->elements - 1) / rows->columns + 1;
 }
 
-/* Sums of n pairs; those with a NaN or an infinity do not count. */
+/* Sums of n pairs; not finite if a number or what it became is not. */
 static struct error_sums sum_up(const float *numbers, const float *stored, size_t n)
 {
     double squared[LANES] = {0}, signal[LANES] = {0};
     struct error_sums ret = {0, 0};
     for (size_t i = 0; i < n; i++) {
         const double x = (double)numbers[i], error = (double)stored[i] - x;
-        const bool counts = fabs(error) <= DBL_MAX; /* false for NaN */
-        squared[i % LANES] += counts ? error * error : 0;
-        signal[i % LANES] += counts ? x * x : 0;
+        squared[i % LANES] += error * error;
+        signal[i % LANES] += x * x;
     }
     for (size_t lane = 0; lane < LANES; lane++) {
         ret.squared += squared[lane];
@@ -128,7 +126,7 @@ static void finish(struct error_rows *rows)
     }
     error->squared += rest.squared;
     error->signal += rest.signal;
-    error->there = true;
+    error->there = isfinite(error->squared) && isfinite(error->signal);
     dti_free(rows->segments);
     rows->segments = NULL;
 }

@@ -10,8 +10,8 @@
 #include "convert/quant_plan.h"
 
 struct dti_tensor_error {
-    bool there;             /* the tensor was seen as a whole */
-    double squared, signal; /* sums of (stored - source)^2 and of source^2, over finite pairs */
+    bool there;             /* the tensor was seen as a whole, and is finite before and after */
+    double squared, signal; /* sums of (stored - source)^2 and of source^2 */
     double worst;           /* the largest quotient of the two for a row */
     uint64_t worst_row;     /* the first row that has it */
 };

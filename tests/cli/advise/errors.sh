@@ -50,3 +50,11 @@ try quant model int8 --plan p.json -o out/
 plan '{"schema": "dtinfo.advise_plan/1", "writes": "safetensors", "tensors": [{"name": "lm_head.weight", "format": "q4_k"}]}'
 try quant model --plan none.json -o out/
 ls
+# a NaN has no error: the matrix is not called exact, but stays as it is
+python3 - <<'P'
+import json, struct
+data = struct.pack("<f", float("nan")) + bytes(4 * (64 * 64 - 1))
+header = json.dumps({"w.weight": {"dtype": "F32", "shape": [64, 64], "data_offsets": [0, len(data)]}}).encode()
+open("nan.safetensors", "wb").write(struct.pack("<Q", len(header)) + header + data)
+P
+try advise nan.safetensors --fit 10kB
