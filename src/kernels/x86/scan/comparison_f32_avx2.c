@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Comparisons of fp32 with AVX2, like comparison_f32_avx512.c, but with separate passes over a
- * tile for lanes 0 to 7, for lanes 8 to 15, and for steps, so that sums stay in registers. */
+ * tile for four lanes each, and for steps, so that sums stay in registers. */
 #include "kernels/scan/comparison_kernels.h"
 #include "kernels/scan/comparison_tile.h"
 #include "kernels/x86/blocks.h"
@@ -9,17 +9,16 @@
 #ifdef __AVX2__
 #include <immintrin.h>
 
-enum { LANES = DTI_TILE_LANES, STEP = 8 };
+enum { LANES = DTI_TILE_LANES, STEP = 8, PASS = 4 /* lanes */ };
 
 struct comparison_view_avx2 {
     double ratio, atol, rtol;
-    uint32_t base;
-    bool steps, tolerant;
+    bool tolerant;
 };
 
-/* Lanes 0 to 3 and 4 to 7 of a half. */
+/* Of the lanes of a pass. */
 struct comparison_sums_avx2 {
-    __m256d absolute[2], squared[2], aa[2], bb[2], ab[2];
+    __m256d absolute, squared, aa, bb, ab;
     __m256d largest, above;
     unsigned exceeding;
 };
@@ -30,15 +29,15 @@ DTI_INLINE __m256d magnitude(__m256d x)
 }
 
 DTI_INLINE void add_four(struct comparison_sums_avx2 *s, const struct comparison_view_avx2 *look,
-                         unsigned part, __m128 narrow_a, __m128 narrow_b, bool tolerant)
+                         __m128 narrow_a, __m128 narrow_b, bool tolerant)
 {
     const __m256d a = _mm256_cvtps_pd(narrow_a), b = _mm256_cvtps_pd(narrow_b);
     const __m256d error = magnitude(_mm256_sub_pd(a, b)), size = magnitude(b);
-    s->absolute[part] = _mm256_add_pd(s->absolute[part], error);
-    s->squared[part] = _mm256_add_pd(s->squared[part], _mm256_mul_pd(error, error));
-    s->aa[part] = _mm256_fmadd_pd(a, a, s->aa[part]);
-    s->bb[part] = _mm256_fmadd_pd(b, b, s->bb[part]);
-    s->ab[part] = _mm256_fmadd_pd(a, b, s->ab[part]);
+    s->absolute = _mm256_add_pd(s->absolute, error);
+    s->squared = _mm256_add_pd(s->squared, _mm256_mul_pd(error, error));
+    s->aa = _mm256_fmadd_pd(a, a, s->aa);
+    s->bb = _mm256_fmadd_pd(b, b, s->bb);
+    s->ab = _mm256_fmadd_pd(a, b, s->ab);
     s->largest = _mm256_max_pd(s->largest, error);
     /* if b is 0 the comparison ignores the pair */
     const __m256d above = _mm256_fnmadd_pd(_mm256_set1_pd(look->ratio), size, error);
@@ -52,22 +51,20 @@ DTI_INLINE void add_four(struct comparison_sums_avx2 *s, const struct comparison
         (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(error, bar, _CMP_GT_OQ)));
 }
 
-/* Loads eight numbers; the end of an array is padded with zeros, which add nothing. */
-DTI_INLINE __m256 load(const float *from, size_t at, size_t n)
+/* Load four or eight numbers; the end of an array is padded with zeros, which add nothing. */
+DTI_INLINE __m128 load_four(const float *from, size_t at, size_t n)
 {
-    float rest[STEP] = {0};
-    if (n >= at + STEP)
-        return _mm256_loadu_ps(from + at);
+    float rest[PASS] = {0};
+    if (n >= at + PASS)
+        return _mm_loadu_ps(from + at);
     if (n > at)
         memcpy(rest, from + at, (n - at) * sizeof rest[0]);
-    return _mm256_loadu_ps(rest);
+    return _mm_loadu_ps(rest);
 }
 
-DTI_INLINE void add_step(struct comparison_sums_avx2 *s, const struct comparison_view_avx2 *look,
-                         __m256 a, __m256 b, bool tolerant)
+DTI_INLINE __m256 load_eight(const float *from, size_t at, size_t n)
 {
-    add_four(s, look, 0, _mm256_castps256_ps128(a), _mm256_castps256_ps128(b), tolerant);
-    add_four(s, look, 1, _mm256_extractf128_ps(a, 1), _mm256_extractf128_ps(b, 1), tolerant);
+    return _mm256_set_m128(load_four(from, at + PASS, n), load_four(from, at, n));
 }
 
 static double largest_of(__m256d vector)
@@ -79,26 +76,23 @@ static double largest_of(__m256d vector)
     return lane[0];
 }
 
-/* first: the first lane of the half. */
-DTI_INLINE void add_half(struct dti_comparison_found *found,
-                         const struct comparison_view_avx2 *look, const float *a, const float *b,
-                         size_t n, size_t first, bool tolerant)
+/* first: the first lane of the pass. */
+DTI_INLINE void add_lanes(struct dti_comparison_found *found,
+                          const struct comparison_view_avx2 *look, const float *a, const float *b,
+                          size_t n, size_t first, bool tolerant)
 {
     const __m256d z = _mm256_setzero_pd();
-    struct comparison_sums_avx2 s = {{z, z}, {z, z}, {z, z}, {z, z}, {z, z}, z, z, 0};
+    struct comparison_sums_avx2 s = {z, z, z, z, z, z, z, 0};
     size_t i = first;
-    for (; i + STEP <= n; i += LANES)
-        add_step(&s, look, _mm256_loadu_ps(a + i), _mm256_loadu_ps(b + i), tolerant);
+    for (; i + PASS <= n; i += LANES)
+        add_four(&s, look, _mm_loadu_ps(a + i), _mm_loadu_ps(b + i), tolerant);
     if (i < n)
-        add_step(&s, look, load(a, i, n), load(b, i, n), tolerant);
-    for (unsigned part = 0; part < 2; part++) {
-        const size_t lane = first + 4 * part;
-        _mm256_storeu_pd(found->absolute + lane, s.absolute[part]);
-        _mm256_storeu_pd(found->squared + lane, s.squared[part]);
-        _mm256_storeu_pd(found->aa + lane, s.aa[part]);
-        _mm256_storeu_pd(found->bb + lane, s.bb[part]);
-        _mm256_storeu_pd(found->ab + lane, s.ab[part]);
-    }
+        add_four(&s, look, load_four(a, i, n), load_four(b, i, n), tolerant);
+    _mm256_storeu_pd(found->absolute + first, s.absolute);
+    _mm256_storeu_pd(found->squared + first, s.squared);
+    _mm256_storeu_pd(found->aa + first, s.aa);
+    _mm256_storeu_pd(found->bb + first, s.bb);
+    _mm256_storeu_pd(found->ab + first, s.ab);
     const double largest = largest_of(s.largest);
     found->largest = largest > found->largest ? largest : found->largest;
     found->above = found->above || largest_of(s.above) > 0;
@@ -110,7 +104,7 @@ static DTI_NOINLINE void go_plain(struct dti_comparison_found *found,
                                   const float *b, size_t n, size_t first)
 {
     const struct comparison_view_avx2 l = *look;
-    add_half(found, &l, a, b, n, first, false);
+    add_lanes(found, &l, a, b, n, first, false);
 }
 
 static DTI_NOINLINE void go_tolerant(struct dti_comparison_found *found,
@@ -118,7 +112,7 @@ static DTI_NOINLINE void go_tolerant(struct dti_comparison_found *found,
                                      const float *b, size_t n, size_t first)
 {
     const struct comparison_view_avx2 l = *look;
-    add_half(found, &l, a, b, n, first, true);
+    add_lanes(found, &l, a, b, n, first, true);
 }
 
 /* The distance of a number from zero on the number line; see comparison_tile.h. */
@@ -133,32 +127,83 @@ DTI_INLINE __m256i place(__m256 x, uint32_t base_bits)
     return _mm256_add_epi32(_mm256_sub_epi32(bits, base), up);
 }
 
-static DTI_NOINLINE void count_steps(struct dti_comparison_found *found,
-                                     const struct comparison_view_avx2 *look, const float *a,
-                                     const float *b, size_t n)
+struct comparison_steps_avx2 {
+    __m256i most;
+    uint64_t differing;
+};
+
+DTI_INLINE void add_steps(struct comparison_steps_avx2 *s, __m256 x, __m256 y, uint32_t base,
+                          bool steps)
 {
-    __m256i most = _mm256_setzero_si256();
-    uint64_t differing = 0;
-    const uint32_t base = look->base;
-    for (size_t i = 0; i < n; i += STEP) {
-        const __m256 x = load(a, i, n), y = load(b, i, n);
-        differing += (unsigned)__builtin_popcount(
-            (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(x, y, _CMP_NEQ_UQ)));
-        if (!look->steps)
-            continue;
-        const __m256i p = place(x, base), q = place(y, base);
-        const __m256 opposite = _mm256_xor_ps(x, y); /* according to its sign */
-        const __m256i between = _mm256_abs_epi32(_mm256_sub_epi32(p, q));
-        const __m256i across = _mm256_add_epi32(p, q);
-        const __m256 steps =
-            _mm256_blendv_ps(_mm256_castsi256_ps(between), _mm256_castsi256_ps(across), opposite);
-        most = _mm256_max_epu32(most, _mm256_castps_si256(steps));
-    }
+    s->differing += (unsigned)__builtin_popcount(
+        (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(x, y, _CMP_NEQ_UQ)));
+    if (!steps)
+        return;
+    const __m256i p = place(x, base), q = place(y, base);
+    const __m256 opposite = _mm256_xor_ps(x, y); /* according to its sign */
+    const __m256i between = _mm256_abs_epi32(_mm256_sub_epi32(p, q));
+    const __m256i across = _mm256_add_epi32(p, q);
+    const __m256 apart =
+        _mm256_blendv_ps(_mm256_castsi256_ps(between), _mm256_castsi256_ps(across), opposite);
+    s->most = _mm256_max_epu32(s->most, _mm256_castps_si256(apart));
+}
+
+DTI_INLINE void go_by_steps(struct dti_comparison_found *found, const float *a, const float *b,
+                            size_t n, uint32_t base, bool steps)
+{
+    struct comparison_steps_avx2 s = {_mm256_setzero_si256(), 0};
+    size_t i = 0;
+    for (; n - i >= STEP; i += STEP)
+        add_steps(&s, _mm256_loadu_ps(a + i), _mm256_loadu_ps(b + i), base, steps);
+    if (i < n)
+        add_steps(&s, load_eight(a, i, n), load_eight(b, i, n), base, steps);
     uint32_t lane[STEP];
-    memcpy(lane, &most, sizeof lane);
-    for (unsigned i = 0; i < STEP; i++)
-        found->ulp = lane[i] > found->ulp ? lane[i] : found->ulp;
-    found->differing = differing;
+    memcpy(lane, &s.most, sizeof lane);
+    for (unsigned k = 0; k < STEP; k++)
+        found->ulp = lane[k] > found->ulp ? lane[k] : found->ulp;
+    found->differing = s.differing;
+}
+
+static DTI_NOINLINE void count_differing(struct dti_comparison_found *found, const float *a,
+                                         const float *b, size_t n)
+{
+    go_by_steps(found, a, b, n, 0, false);
+}
+
+static DTI_NOINLINE void count_steps(struct dti_comparison_found *found, const float *a,
+                                     const float *b, size_t n, uint32_t base)
+{
+    go_by_steps(found, a, b, n, base, true);
+}
+
+DTI_INLINE __m256d add_square(__m256d sum, __m128 narrow)
+{
+    const __m256d x = _mm256_cvtps_pd(narrow);
+    return _mm256_fmadd_pd(x, x, sum);
+}
+
+/* The sums of an array that is compared with itself: all three are of the same squares. One that
+ * is not finite shows in them. */
+static DTI_NOINLINE void go_alone(struct dti_comparison_found *found, const float *a, size_t n)
+{
+    __m256d s0 = _mm256_setzero_pd(), s1 = s0, s2 = s0, s3 = s0;
+    size_t i = 0;
+    for (; n - i >= LANES; i += LANES) {
+        s0 = add_square(s0, _mm_loadu_ps(a + i));
+        s1 = add_square(s1, _mm_loadu_ps(a + i + PASS));
+        s2 = add_square(s2, _mm_loadu_ps(a + i + 2 * PASS));
+        s3 = add_square(s3, _mm_loadu_ps(a + i + 3 * PASS));
+    }
+    s0 = add_square(s0, load_four(a, i, n));
+    s1 = add_square(s1, load_four(a, i + PASS, n));
+    s2 = add_square(s2, load_four(a, i + 2 * PASS, n));
+    s3 = add_square(s3, load_four(a, i + 3 * PASS, n));
+    _mm256_storeu_pd(found->aa, s0);
+    _mm256_storeu_pd(found->aa + PASS, s1);
+    _mm256_storeu_pd(found->aa + 2 * PASS, s2);
+    _mm256_storeu_pd(found->aa + 3 * PASS, s3);
+    memcpy(found->bb, found->aa, sizeof found->bb);
+    memcpy(found->ab, found->aa, sizeof found->ab);
 }
 
 void dti_comparison_f32_avx2(const struct dti_comparison_rule *rule, const void *a, const void *b,
@@ -169,18 +214,24 @@ void dti_comparison_f32_avx2(const struct dti_comparison_rule *rule, const void 
         .ratio = comparison->max_relative,
         .atol = rule->atol,
         .rtol = rule->rtol,
-        .base = any ? dti_comparison_base32(&rule->ulp) : 0,
-        .steps = any,
         .tolerant = dti_comparison_tolerates(rule),
     };
     struct dti_comparison_found found = {.largest = 0};
-    for (size_t first = 0; first < LANES; first += STEP) {
+    if (a == b) {
+        go_alone(&found, a, n);
+        dti_comparison_end_f32(rule, &found, a, b, n, index, comparison);
+        return;
+    }
+    for (size_t first = 0; first < LANES; first += PASS) {
         if (look.tolerant)
             go_tolerant(&found, &look, a, b, n, first);
         else
             go_plain(&found, &look, a, b, n, first);
     }
-    count_steps(&found, &look, a, b, n);
+    if (any)
+        count_steps(&found, a, b, n, dti_comparison_base32(&rule->ulp));
+    else
+        count_differing(&found, a, b, n);
     dti_comparison_end_f32(rule, &found, a, b, n, index, comparison);
 }
 

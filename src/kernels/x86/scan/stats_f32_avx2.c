@@ -10,18 +10,37 @@
 
 enum { LANES = DTI_TILE_LANES, HALF = LANES / 2 };
 
-DTI_INLINE void add_four(__m256d *sum, __m256d *squared, __m128 narrow, __m256d shift, bool shifted)
-{
-    const __m256d x = _mm256_cvtps_pd(narrow);
-    const __m256d d = shifted ? _mm256_sub_pd(x, shift) : x;
-    *sum = _mm256_add_pd(*sum, d);
-    *squared = shifted ? _mm256_add_pd(*squared, _mm256_mul_pd(d, d))
-                       : _mm256_fmadd_pd(d, d, *squared); /* exact squares */
-}
+/* Accumulators of a tile. All are indexed by constants: gcc would keep them in memory otherwise. */
+struct stats_sums_avx2 {
+    __m256d sum[4], squared[4];
+    __m256 min, max, least;
+    uint64_t signs;
+};
 
 DTI_INLINE __m256 magnitude(__m256 x)
 {
     return _mm256_and_ps(x, _mm256_castsi256_ps(_mm256_set1_epi32(INT32_MAX)));
+}
+
+DTI_INLINE void add_four(struct stats_sums_avx2 *s, unsigned part, __m128 narrow, __m256d shift,
+                         bool shifted)
+{
+    const __m256d x = _mm256_cvtps_pd(narrow);
+    const __m256d d = shifted ? _mm256_sub_pd(x, shift) : x;
+    s->sum[part] = _mm256_add_pd(s->sum[part], d);
+    s->squared[part] = shifted ? _mm256_add_pd(s->squared[part], _mm256_mul_pd(d, d))
+                               : _mm256_fmadd_pd(d, d, s->squared[part]); /* exact squares */
+}
+
+DTI_INLINE void add_eight(struct stats_sums_avx2 *s, unsigned half, __m256 v, __m256d shift,
+                          bool shifted)
+{
+    s->min = _mm256_min_ps(s->min, v);
+    s->max = _mm256_max_ps(s->max, v);
+    s->least = _mm256_min_ps(s->least, magnitude(v));
+    s->signs += (unsigned)__builtin_popcount((unsigned)_mm256_movemask_ps(v));
+    add_four(s, 2 * half, _mm256_castps256_ps128(v), shift, shifted);
+    add_four(s, 2 * half + 1, _mm256_extractf128_ps(v, 1), shift, shifted);
 }
 
 static float extreme_of(__m256 vector, bool smaller)
@@ -34,35 +53,32 @@ static float extreme_of(__m256 vector, bool smaller)
     return lane[0];
 }
 
+DTI_INLINE void keep(struct dti_stats_pass *p, const struct stats_sums_avx2 *s, unsigned part)
+{
+    _mm256_storeu_pd(p->sum + 4 * part, s->sum[part]);
+    _mm256_storeu_pd(p->squared + 4 * part, s->squared[part]);
+}
+
 DTI_INLINE void go_through(struct dti_stats_pass *p, const float *x, size_t n, double shift_by,
                            bool shifted)
 {
-    const __m256d shift = _mm256_set1_pd(shift_by), zero = _mm256_setzero_pd();
-    __m256d sum[4] = {zero, zero, zero, zero}, squared[4] = {zero, zero, zero, zero};
-    __m256 min = _mm256_set1_ps(INFINITY), max = _mm256_set1_ps(-INFINITY), least = min;
-    uint64_t signs = 0;
+    const __m256d shift = _mm256_set1_pd(shift_by), z = _mm256_setzero_pd();
+    struct stats_sums_avx2 s = {.sum = {z, z, z, z}, .squared = {z, z, z, z}};
+    s.min = s.least = _mm256_set1_ps(INFINITY);
+    s.max = _mm256_set1_ps(-INFINITY);
     size_t i = 0;
     for (; n - i >= LANES; i += LANES) {
-        for (unsigned half = 0; half < 2; half++) {
-            const float *const at = x + i + HALF * half;
-            const __m256 v = _mm256_loadu_ps(at);
-            min = _mm256_min_ps(min, v);
-            max = _mm256_max_ps(max, v);
-            least = _mm256_min_ps(least, magnitude(v));
-            signs += (unsigned)__builtin_popcount((unsigned)_mm256_movemask_ps(v));
-            add_four(&sum[2 * half], &squared[2 * half], _mm256_castps256_ps128(v), shift, shifted);
-            add_four(&sum[2 * half + 1], &squared[2 * half + 1], _mm256_extractf128_ps(v, 1), shift,
-                     shifted);
-        }
+        add_eight(&s, 0, _mm256_loadu_ps(x + i), shift, shifted);
+        add_eight(&s, 1, _mm256_loadu_ps(x + i + HALF), shift, shifted);
     }
-    for (unsigned part = 0; part < 4; part++) {
-        _mm256_storeu_pd(p->sum + 4 * part, sum[part]);
-        _mm256_storeu_pd(p->squared + 4 * part, squared[part]);
-    }
-    p->min = extreme_of(min, true);
-    p->max = extreme_of(max, false);
-    p->least = extreme_of(least, true);
-    p->signs = signs;
+    keep(p, &s, 0);
+    keep(p, &s, 1);
+    keep(p, &s, 2);
+    keep(p, &s, 3);
+    p->min = extreme_of(s.min, true);
+    p->max = extreme_of(s.max, false);
+    p->least = extreme_of(s.least, true);
+    p->signs = s.signs;
     if (i < n)
         dti_stats_pass_rest(p, x + i, n - i, shift_by);
 }
