@@ -29,6 +29,7 @@
 
 #define STATS_KERNEL(...)
 #define HISTOGRAM_KERNEL(...)
+#define PEAKS_KERNEL(...)
 
 dti_comparison_fn *dti_comparison_kernel(enum dti_comparison_hub hub, enum dti_level allowed)
 {
@@ -59,6 +60,19 @@ dti_histogram_fn *dti_histogram_kernel(enum dti_stats_hub hub, enum dti_level al
 #include "kernels/scan/stats_kernels.def"
     };
     RETURN_FIRST;
+}
+
+dti_code_peaks_fn *dti_code_peaks_kernel(enum dti_level allowed)
+{
+    dti_code_peaks_fn *found = NULL;
+#undef HISTOGRAM_KERNEL
+#undef PEAKS_KERNEL
+#define HISTOGRAM_KERNEL(...)
+#define PEAKS_KERNEL(function, level)                             \
+    if (!found && dti_level_includes(allowed, DTI_LEVEL_##level)) \
+        found = function;
+#include "kernels/scan/stats_kernels.def"
+    return found;
 }
 
 #define LOSS_CAST(...)

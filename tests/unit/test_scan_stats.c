@@ -72,6 +72,79 @@ static void statistics_are_those_of_the_array_in_memory(void)
     folder_leave();
 }
 
+/* Codes whose largest numbers come early, late, in many tiles, or not at all. */
+static void shape_codes(const struct dti_format *format, unsigned shape, uint64_t *codes, size_t n)
+{
+    const uint64_t sign = UINT64_C(1) << (format->width - 1);
+    uint64_t highest = 0;
+    (void)dti_code_max(format, &highest);
+    make_codes(format, shape == 1, codes, n);
+    for (size_t i = 0; i < n; i++) {
+        if (shape == 2) /* equal ones in each tile, of both signs */
+            codes[i] = i % 1000 == 7 ? highest : i % 1000 == 500 ? highest | sign : codes[i] & 1;
+        else if (shape == 3) /* -0, then negative numbers, then a positive one at the end */
+            codes[i] = i + 1 == n ? 1 : i < n / 2 ? sign : sign | (i & 3);
+        else if (shape > 3)
+            codes[i] = shape == 4 && i > 5000 ? codes[i] : 0;
+    }
+}
+
+/* The numbers that do not wait for all elements. */
+static bool same_peaks(const struct dti_stats *got, const struct dti_stats *want,
+                       const struct dti_format *format)
+{
+    struct dti_stats_rule rule;
+    struct dti_value min, max, absmax;
+    dti_stats_rule_init_plain(&rule, format, 0);
+    bool ok = CHECK_U64(got->elements, want->elements) && CHECK_U64(got->nan, want->nan) &&
+              CHECK_U64(got->inf, want->inf) && CHECK_U64(got->finite, want->finite) &&
+              CHECK_U64(got->negative_inf, want->negative_inf) &&
+              CHECK_U64(got->first_nan, want->first_nan) &&
+              CHECK_U64(got->first_inf, want->first_inf);
+    if (!dti_stats_extremes(want, &rule, &min, &max, &absmax))
+        return ok;
+    ok = CHECK_U64(got->absmax, want->absmax) && CHECK_U64(got->absmax_index, want->absmax_index) &&
+         ok;
+    if (max.kind == DTI_CLASS_FINITE && !max.negative)
+        ok = CHECK_U64(got->max, want->max) && CHECK_U64(got->max_index, want->max_index) && ok;
+    if (min.kind == DTI_CLASS_FINITE && min.negative)
+        ok = CHECK_U64(got->min, want->min) && CHECK_U64(got->min_index, want->min_index) && ok;
+    return ok;
+}
+
+static void peaks_alone_are_those_of_all_statistics(void)
+{
+    enum { SHAPES = 6 };
+    static uint64_t codes[MANY];
+    static struct dti_histogram histogram;
+    folder_enter();
+    for (unsigned i = 0; i < 2 * SHAPES * LYINGS; i++) {
+        const struct lying *const lying = &lyings[i / 2 / SHAPES];
+        const struct dti_format format = format_of(lying->name);
+        const size_t n = i % 2 ? MANY : 3 * DTI_TILE + 5;
+        struct dti_stats want;
+        if (format.kind == DTI_KIND_BOOL)
+            continue;
+        shape_codes(&format, i / 2 % SHAPES, codes, n);
+        write_codes("a", lying, codes, n);
+        want_stats(&format, codes, n, &want, &histogram);
+        for (unsigned way = 0; way < WAYS; way++) {
+            struct dti_scan_options options = options_of(way);
+            struct dti_container *const container = open_raw("a", lying, n);
+            struct dti_tensor_stats tensor = {.histogram = NULL};
+            options.only_peaks = true;
+            CHECK(dti_scan_stats(container, &tensor, 1, &options, &error) == DTI_OK);
+            dti_container_free(container);
+            if (!same_peaks(&tensor.stats, &want, &format)) {
+                printf("  %s, shape %u, %zu elements, way %u\n", lying->name, i / 2 % SHAPES, n,
+                       way);
+                break;
+            }
+        }
+    }
+    folder_leave();
+}
+
 /* Tensors stored one after another in one file of fp32. */
 static void slice(struct dti_container *container, struct dti_tensor *tensors, size_t count,
                   size_t each)
@@ -204,6 +277,6 @@ static void a_file_that_became_shorter_is_an_error(void)
 }
 
 UNIT_MAIN(make_teams, statistics_are_those_of_the_array_in_memory,
-          many_tensors_may_share_a_histogram, complex_tensors_are_their_parts,
-          progress_only_grows_and_ends_with_all_bytes, a_file_that_became_shorter_is_an_error,
-          free_teams)
+          peaks_alone_are_those_of_all_statistics, many_tensors_may_share_a_histogram,
+          complex_tensors_are_their_parts, progress_only_grows_and_ends_with_all_bytes,
+          a_file_that_became_shorter_is_an_error, free_teams)

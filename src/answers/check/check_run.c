@@ -182,6 +182,19 @@ static bool needs_reading(struct dti_check_report *report, const struct dti_tens
     return needed;
 }
 
+/* Whether NaN, infinities and the largest magnitudes decide all assertions on numbers. */
+static bool asks_for_peaks(const struct dti_check_request *request)
+{
+    for (size_t i = 0; i < request->assertion_count; i++) {
+        const struct dti_check_assertion *const assertion = &request->assertions[i];
+        if (assertion->kind > DTI_CHECK_FITS ||
+            (assertion->kind == DTI_CHECK_FITS && !(dti_format_is_float(&assertion->format) &&
+                                                    dti_format_is_signed(&assertion->format))))
+            return false;
+    }
+    return true;
+}
+
 static bool overflows(const struct dti_format *dst, const struct dti_value *value)
 {
     const struct dti_policy policy = {.round = dti_format_is_float(dst) ? DTI_ROUND_NEAREST_EVEN
@@ -331,8 +344,10 @@ static enum dti_status check_values(struct dti_check_report *report, const size_
         if (needs_reading(report, &container->tensors[tensors[i]]))
             scan.tensors[needed++] = &container->tensors[tensors[i]];
     }
-    const enum dti_status status = dti_reading_stats(
-        &report->request->reading, container, scan.tensors, needed, false, judge, &scan, reterr);
+    struct dti_reading reading = report->request->reading;
+    reading.options.only_peaks = !report->lint && asks_for_peaks(report->request);
+    const enum dti_status status =
+        dti_reading_stats(&reading, container, scan.tensors, needed, false, judge, &scan, reterr);
     dti_free((void *)scan.tensors);
     return status;
 }

@@ -23,6 +23,9 @@ struct dti_scan_options {
     struct dti_team *team; /* NULL: only this thread */
     enum dti_level level;  /* the highest to use */
     uint64_t max_memory;   /* bytes for buffers; 0: the default (16 MiB) */
+    /* Of statistics only NaN, infinities, the largest positive and the largest negative number are
+     * wanted, with their indices: the rest may be of some elements only. Faster. */
+    bool only_peaks;
     void (*progress)(void *context, uint64_t done_bytes); /* bytes of input; may be NULL */
     void *progress_context;
 };

@@ -9,12 +9,14 @@
 #include "util/run/allocate.h"
 
 enum { HUBS = DTI_STATS_U64 + 1 };
+static const struct dti_code_peaks NO_PEAKS = {INT64_MIN, 0};
 
 /* One thread's counts, merged when it moves on to another tensor or histogram: this keeps
  * contention low, as extremes rarely change once much has been seen. */
 struct stats_tally {
     struct dti_tensor_stats *tensor;
     struct dti_stats stats;
+    struct dti_code_peaks peaks; /* of its finite numbers so far */
     struct dti_histogram *into;
     struct dti_histogram counted;
 };
@@ -23,7 +25,10 @@ struct stats_scan {
     struct dti_scan frame;
     struct dti_tensor_stats *tensors;
     struct dti_scan_side *sides;
-    bool *begun; /* the shift of a multi-block tensor is known; guarded by the lock */
+    bool *begun;         /* the shift of a multi-block tensor is known; guarded by the lock */
+    uint64_t *finite_to; /* where the peaks of codes are those of numbers, the highest finite code
+                          * without its sign; else 0 */
+    dti_code_peaks_fn *peaks;
     dti_stats_fn *stats[HUBS];
     dti_histogram_fn *histogram[HUBS];
 };
@@ -85,7 +90,29 @@ static void give_stats(struct stats_scan *scan, struct stats_tally *member,
     }
     if (next)
         dti_stats_init(&member->stats, &next->rule);
+    member->peaks = NO_PEAKS;
     member->tensor = next;
+}
+
+/* Whether a tile holds neither NaN nor infinity, nor a number beyond those that this thread has
+ * seen. Its blocks are in order, so that an equal number is not the first one. */
+static bool is_within(const struct stats_scan *scan, size_t part, const unsigned char *raw,
+                      size_t n, struct dti_code_peaks *seen)
+{
+    const uint64_t finite_to = scan->finite_to[part];
+    const unsigned bits = scan->sides[part].bits;
+    if (finite_to == 0)
+        return false;
+    const struct dti_code_peaks peaks = scan->peaks(raw, n, bits);
+    const uint64_t lowest = finite_to | UINT64_C(1) << (bits - 1);
+    if (peaks.as_signed <= seen->as_signed && peaks.as_unsigned <= seen->as_unsigned)
+        return true;
+    if (peaks.as_signed <= (int64_t)finite_to && peaks.as_unsigned <= lowest) {
+        seen->as_signed = peaks.as_signed > seen->as_signed ? peaks.as_signed : seen->as_signed;
+        seen->as_unsigned =
+            peaks.as_unsigned > seen->as_unsigned ? peaks.as_unsigned : seen->as_unsigned;
+    }
+    return false;
 }
 
 /* Counts the elements first to first + n - 1 of a tensor, at raw. */
@@ -100,16 +127,23 @@ static enum dti_status count(struct stats_scan *scan, size_t member, size_t part
     struct dti_histogram *const into = tensor->histogram;
     struct stats_tally *const mine = (struct stats_tally *)scan->frame.members + member;
     struct dti_stats *const stats = whole ? &tensor->stats : &mine->stats;
+    struct dti_code_peaks none_yet = NO_PEAKS;
+    struct dti_code_peaks *const peaks = whole ? &none_yet : &mine->peaks;
     if (!whole)
         give_stats(scan, mine, tensor);
     if (into)
         give_histogram(scan, mine, into);
     for (size_t at = 0; at < n; at += DTI_TILE) {
         const size_t some = n - at < DTI_TILE ? n - at : DTI_TILE;
+        const unsigned char *const tile = raw + dti_scan_bytes(side, at);
         const void *numbers;
+        if (is_within(scan, part, tile, some, peaks)) {
+            stats->elements += some;
+            stats->finite += some;
+            continue;
+        }
         const enum dti_status status =
-            dti_scan_numbers(side, raw + dti_scan_bytes(side, at), buffers.numbers[0], some,
-                             first + at, &numbers, reterr);
+            dti_scan_numbers(side, tile, buffers.numbers[0], some, first + at, &numbers, reterr);
         if (status != DTI_OK)
             return status;
         if (whole && at == 0)
@@ -153,6 +187,20 @@ static void init_rule(struct dti_tensor_stats *tensors, size_t at, const struct 
     dti_stats_rule_init(&tensors[at].rule, format, 0);
 }
 
+/* Codes of a sign and a magnitude, whose order is that of the numbers. */
+static uint64_t finite_to_of(const struct dti_scan_side *side)
+{
+    const struct dti_format *const format = side->format;
+    const unsigned bits = side->bits;
+    uint64_t highest, lowest;
+    if (!dti_format_is_float(format) || dti_format_is_tapered(format) || side->layout.swapped ||
+        bits != format->width || !(bits == 8 || bits == 16 || bits == 32 || bits == 64) ||
+        !dti_format_has_minus_zero(format) || !dti_code_max(format, &highest) ||
+        !dti_code_lowest(format, &lowest) || lowest != (highest | UINT64_C(1) << (bits - 1)))
+        return 0;
+    return highest;
+}
+
 static enum dti_status prepare(struct stats_scan *scan, struct dti_container *container,
                                struct dti_error *reterr)
 {
@@ -169,7 +217,10 @@ static enum dti_status prepare(struct stats_scan *scan, struct dti_container *co
             return status;
         scan->frame.parts[i] = (struct dti_queue_part){.elements = scan->sides[i].elements,
                                                        .block = scan->sides[i].bits};
+        if (scan->frame.options->only_peaks && !tensor->histogram)
+            scan->finite_to[i] = finite_to_of(&scan->sides[i]);
     }
+    scan->peaks = dti_code_peaks_kernel(scan->frame.options->level);
     for (unsigned hub = 0; hub < HUBS; hub++) {
         const enum dti_level level = scan->frame.options->level;
         scan->stats[hub] = dti_stats_kernel((enum dti_stats_hub)hub, level);
@@ -200,13 +251,15 @@ enum dti_status dti_scan_stats(struct dti_container *container, struct dti_tenso
     enum dti_status status = dti_scan_init(&scan.frame, count, options, reterr);
     scan.sides = dti_calloc(count, sizeof *scan.sides);
     scan.begun = dti_calloc(count, sizeof *scan.begun);
-    if (status == DTI_OK && (!scan.sides || !scan.begun))
+    scan.finite_to = dti_calloc(count, sizeof *scan.finite_to);
+    if (status == DTI_OK && (!scan.sides || !scan.begun || !scan.finite_to))
         status = dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     if (status == DTI_OK)
         status = prepare(&scan, container, reterr);
     if (status == DTI_OK)
         status = dti_scan_run(&scan.frame, reterr);
     dti_scan_free(&scan.frame);
+    dti_free(scan.finite_to);
     dti_free(scan.begun);
     dti_free(scan.sides);
     return status;

@@ -94,6 +94,16 @@ typedef void dti_histogram_fn(const struct dti_stats_rule *rule, const void *num
 dti_stats_fn *dti_stats_kernel(enum dti_stats_hub hub, enum dti_level allowed);
 dti_histogram_fn *dti_histogram_kernel(enum dti_stats_hub hub, enum dti_level allowed);
 
+/* The highest of n codes of 8, 16, 32 or 64 bits in the machine's byte order, both as signed and
+ * as unsigned integers: where codes have a sign and a magnitude, the largest positive number and
+ * the largest negative one, if there is one; NaN and infinity are beyond all numbers. */
+struct dti_code_peaks {
+    int64_t as_signed;    /* INT64_MIN if n is 0 */
+    uint64_t as_unsigned; /* 0 if n is 0 */
+};
+typedef struct dti_code_peaks dti_code_peaks_fn(const void *codes, size_t n, unsigned bits);
+dti_code_peaks_fn *dti_code_peaks_kernel(enum dti_level allowed); /* never NULL */
+
 /* Adds another part of the same array; the order does not matter. */
 void dti_stats_merge(struct dti_stats *stats, const struct dti_stats *part);
 void dti_histogram_merge(struct dti_histogram *histogram, const struct dti_histogram *part);
