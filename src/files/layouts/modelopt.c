@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "files/config/quant_config_block.h"
+#include "files/config/quant_config_layers.h"
 #include "files/dequant/dequant_layouts.h"
 #include "files/transcode/transcode_bytes.h"
 
@@ -63,38 +64,27 @@ static enum dti_status match_pairs(struct dti_file_dequant *dequant,
     return status;
 }
 
-/* The algorithm name that makes loaders read such blocks. inputs: scales of activations are stored;
- * otherwise loaders compute them. NULL: none. */
-static const char *algorithm_of(const struct dti_block_format *block, bool inputs)
-{
-    if (!block)
-        return inputs ? "FP8" : NULL;
-    return block->id == DTI_BLOCK_NVFP4        ? (inputs ? "NVFP4" : "W4A16_NVFP4")
-           : block->id == DTI_BLOCK_MXFP8_E4M3 ? "MXFP8"
-                                               : NULL;
-}
-
-/* group: 0: no groups. */
-static void put(struct dti_buffer *ret, const char *algorithm, unsigned group, const char *kept)
-{
-    dti_buffer_print(ret, "{\n  \"quant_method\": \"modelopt\",\n  \"quant_algo\": \"%s\",\n",
-                     algorithm);
-    if (group > 0)
-        dti_buffer_print(ret, "  \"group_size\": %u,\n", group);
-    dti_buffer_puts(ret, "  \"kv_cache_scheme\": null,\n  \"ignore\": ");
-    dti_buffer_puts(ret, kept);
-    dti_buffer_puts(ret, "\n}");
-}
-
 static bool config(const struct dti_quant_row *row, const struct dti_config_form *form, bool nested,
                    const char *kept, struct dti_buffer *ret)
 {
-    const char *const algorithm = algorithm_of(row->block, false);
-    (void)form;
+    const bool channel = strcmp(form->strategy, "channel") == 0;
+    const struct dti_config_algorithm algorithm = dti_config_algorithm_of(
+        row->block, row->number, channel ? DTI_PER_CHANNEL : DTI_PER_TENSOR);
+    const bool found = algorithm.name && !dti_config_needs_inputs(&algorithm);
     (void)nested;
-    if (algorithm)
-        put(ret, algorithm, row->block->length, kept);
-    return algorithm != NULL;
+    if (found)
+        dti_config_put_algorithm(ret, &algorithm, kept);
+    return found;
+}
+
+/* The same, where scales of activations may be stored. */
+static struct dti_config_algorithm translated(const struct dti_block_format *block, bool inputs)
+{
+    struct dti_config_algorithm algorithm =
+        dti_config_algorithm_of(block, DTI_FP8_E4M3FN, DTI_PER_TENSOR);
+    if (block && block->id == DTI_BLOCK_NVFP4 && inputs)
+        algorithm.name = "NVFP4";
+    return block || inputs ? algorithm : (struct dti_config_algorithm){.name = NULL};
 }
 
 /* One algorithm for all tensors; fp8 also needs scales of activations. */
@@ -105,7 +95,7 @@ static void config_translated(const struct dti_transcode_target *target,
     const bool nvfp4 = target->takes == DTI_TAKES_FOR_NVFP4, inputs = all[0]->form.input_scale;
     const struct dti_block_format *const block =
         nvfp4 ? &dti_block_formats[DTI_BLOCK_NVFP4] : all[0]->how.is->block;
-    const char *const algorithm = algorithm_of(block, inputs);
+    const struct dti_config_algorithm algorithm = translated(block, inputs);
     for (size_t i = 1; i < count && !nvfp4; i++) {
         if (all[i]->how.is->block != block)
             *ret_why = "the tensors are of several kinds, and modelopt has one algorithm for all";
@@ -116,10 +106,10 @@ static void config_translated(const struct dti_transcode_target *target,
         if (!dti_transcode_is_module(all[i]))
             *ret_why = "its loaders have no module for some of the tensors";
     }
-    if (!algorithm)
+    if (!algorithm.name)
         *ret_why = "no loader is known for this dtype in this layout";
     if (!*ret_why)
-        put(ret, algorithm, block ? block->length : 0, kept);
+        dti_config_put_algorithm(ret, &algorithm, kept);
 }
 
 static const struct dti_transcode_target as_they_are = {

@@ -1,0 +1,7 @@
+# several dtypes in ModelOpt's layout: an algorithm for each module, in config.json and in hf_quant_config.json
+python3 "$MAKERS/make_checkpoint.py" model
+printf '{\n  "hidden_size": 64\n}\n' > model/config.json
+dtinfo quant model fp8_e4m3fn --layout modelopt --type '*attn*=mxfp8_e4m3,*gate*=nvfp4,*up*=nvfp4' -o out --keep '*norm*,*embed*,*down*' | head -2
+ls out
+cat out/config.json out/hf_quant_config.json
+dtinfo check --quantized out
