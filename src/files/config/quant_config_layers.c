@@ -88,6 +88,16 @@ void dti_config_put_layers(struct dti_buffer *out, const struct dti_config_layer
     out->failed = out->failed || layers->members.failed;
 }
 
+void dti_config_put_layers_alone(struct dti_buffer *out, const struct dti_config_layers *layers)
+{
+    dti_buffer_puts(out, "{\n  ");
+    dti_buffer_puts(out, mixed);
+    dti_buffer_puts(out, "  \"kv_cache_quant_algo\": null,\n  \"quantized_layers\": {");
+    dti_buffer_append(out, layers->members.data, layers->members.length);
+    dti_buffer_puts(out, "\n  }\n}\n");
+    out->failed = out->failed || layers->members.failed;
+}
+
 /* The same members, two spaces further in: only their ends are line ends. The producer is who
  * defines the file: readers accept no other. */
 void dti_config_put_layers_file(struct dti_buffer *out, const struct dti_config_layers *layers)

@@ -41,6 +41,8 @@ bool dti_config_add_layer(struct dti_config_layers *layers, const char *name, si
 /* The value of quantization_config, and the text of hf_quant_config.json. ModelOpt lists no modules
  * that stay as they are next to quantized_layers: those that are not in it do. */
 void dti_config_put_layers(struct dti_buffer *out, const struct dti_config_layers *layers);
+/* The same as quant_cfg.json, which older releases of TensorRT-LLM read. */
+void dti_config_put_layers_alone(struct dti_buffer *out, const struct dti_config_layers *layers);
 void dti_config_put_layers_file(struct dti_buffer *out, const struct dti_config_layers *layers);
 
 #endif

@@ -236,6 +236,16 @@ static enum dti_status quant_config_write(const struct dti_rewrite *rewrite, str
     return status == DTI_OK && failed ? dti_no_memory(reterr) : status;
 }
 
+enum dti_status dti_rewrite_quant_config(const struct dti_rewrite *rewrite, struct dti_buffer *ret,
+                                         const char **ret_why, struct dti_error *reterr)
+{
+    struct dti_buffer file;
+    dti_buffer_init(&file);
+    const enum dti_status status = quant_config_write(rewrite, ret, &file, ret_why, reterr);
+    dti_buffer_free(&file);
+    return status;
+}
+
 static const char config_name[] = "config.json", member[] = "quantization_config";
 
 /* Whether a file holds tensors or is an index of them. */

@@ -352,6 +352,11 @@ static inline bool dti_rewrite_has_zero_points(const struct dti_rewrite *rewrite
     return any;
 }
 
+/* Writes the quantization_config of config.json for the quantized tensors, of which there are any.
+ * If there is none, *ret_why says why. Fails with DTI_NO_MEMORY. */
+enum dti_status dti_rewrite_quant_config(const struct dti_rewrite *rewrite, struct dti_buffer *ret,
+                                         const char **ret_why, struct dti_error *reterr);
+
 /* How the parts of a quantized tensor are stored. */
 void dti_rewrite_stored(const struct dti_rewrite *rewrite, size_t tensor,
                         struct dti_quant_stored *ret);

@@ -18,6 +18,13 @@ try advise model --fit 1MB --keep '*q_prj*'
 try advise model --fit 1MB -o -
 try advise model --fit 1MB -o x.txt --as llama-quantize
 try advise model --fit 1MB --as llama-quantize --loader llama.cpp
+try advise model --fit 1MB --as modelopt
+try advise model --fit 1MB -o x.txt --as modelopt --loader comfyui
+try advise model --fit 1MB -o x.txt --as comfyui
+try advise model --fit 1MB -o x.txt --as compressed
+try advise model --fit 1MB -o x.txt --as modelopt --menu fp8,int4
+try advise model --fit 1MB -o x.txt --as modelopt
+try advise model --fit 1MB -o x.txt --as compressed-tensors --menu fp8_e5m2
 touch there.json
 try advise model --fit 1MB -o there.json
 try advise model --fit 1MB --measurements there.json
