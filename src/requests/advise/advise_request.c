@@ -36,8 +36,8 @@ const struct dti_option dti_advise_options[] = {
     OPT_GLOB(0, "keep", struct advise_args, keep, "GLOB,...", "tensors that stay as they are",
              .matters = true),
     OPT_FILE(0, "weights", struct advise_args, weights, "FILE",
-             "weights of errors: an importance matrix, a .csv of NAME,NUMBER, or the .json of "
-             "exllamav3's measurement"),
+             "weights of errors: an importance matrix, a .csv of NAME,NUMBER, the .json of "
+             "exllamav3's measurement, or the .pth of ModelOpt's auto_quantize"),
     OPT_FILE(0, "measurements", struct advise_args, measurements, "FILE",
              "take the measurements from this file; if it does not exist, write them"),
     OPT_FILE('o', "output", struct advise_args, transfer.output, "FILE",

@@ -167,6 +167,25 @@ def vllm():
 THEIRS = {"fp8_e4m3fn": ("fp8_pc_pt", 0), "nvfp4": ("w4a16_nvfp4", 16), "mxfp8_e4m3": ("mxfp8", 32)}
 
 
+def scores():
+    """The search state that ModelOpt itself writes, as weights."""
+    import modelopt.torch.quantization as mtq
+    import transformers
+    made = transformers.AutoModelForCausalLM.from_pretrained("model", dtype=torch.float32)
+    data = [torch.randint(0, WORDS, (2, 8), generator=torch.Generator().manual_seed(turn)) for turn in range(2)]
+    state = mtq.auto_quantize(
+        made, constraints={"effective_bits": 6.0}, quantization_formats=["INT4_BLOCKWISE_WEIGHT_ONLY_CFG", "FP8_DEFAULT_CFG"], data_loader=data,
+        forward_step=lambda made, words: made(words, labels=words), loss_func=lambda output, _: output.loss, num_calib_steps=2,
+        num_score_steps=2, checkpoint="state.pth", verbose=False, disabled_layers=["*lm_head*"])[1]
+    answer = json.loads(run("advise", "model", "--fit", "1GB", "--measurements", "vllm.json", "--weights", "state.pth", "--json"))
+    theirs = {}
+    for stats in state["candidate_stats"].values():
+        theirs[stats["module_names"][0] + ".weight"] = (len(stats["module_names"]), stats["scores"][stats["costs"].index(min(stats["costs"]))])
+    TALLY.check("scores of ModelOpt's groups", {group["tensors"][0]: (len(group["tensors"]), float("%.12g" % group["weight"]))
+                                                for group in answer["groups"]},
+                {name: (count, float("%.12g" % score)) for name, (count, score) in theirs.items() if name != "lm_head.weight"})
+
+
 def modelopt():
     if not torch or not have("modelopt"):
         return TALLY.skip("nvidia-modelopt")
@@ -185,6 +204,7 @@ def modelopt():
         TALLY.check("%s: --as modelopt" % menu, alone, theirs)
         seen.update(formats.values())
     TALLY.check("every algorithm", sorted(seen), sorted(THEIRS))
+    scores()
     TALLY.part("plans as ModelOpt's layers")
 
 
