@@ -29,8 +29,8 @@ bool dti_advise_has_algorithm(const char *format, enum dti_quant_per per)
     return dti_config_algorithm_of(block, number.id, per).name != NULL;
 }
 
-static enum dti_status put_modelopt(const struct dti_rewrite *rewrite, struct dti_buffer *ret,
-                                    struct dti_error *reterr)
+static enum dti_status put_algorithms(const struct dti_rewrite *rewrite, struct dti_buffer *ret,
+                                      struct dti_error *reterr)
 {
     struct dti_config_layers layers;
     enum dti_status status = DTI_OK;
@@ -46,7 +46,7 @@ static enum dti_status put_modelopt(const struct dti_rewrite *rewrite, struct dt
             dti_config_algorithm_of(scheme->block, by->row->number, scheme->per);
         if (!dti_config_add_layer(&layers, tensor->name, tensor->name_length, &algorithm))
             status =
-                dti_fail(reterr, DTI_WRONG_KIND, "%s: ModelOpt has no algorithm for %s",
+                dti_fail(reterr, DTI_WRONG_KIND, "%s: there is no algorithm for %s",
                          dti_tensor_place(rewrite->container, rewrite->tensors[i].source, place),
                          by->recipe->dtype);
     }
@@ -57,8 +57,8 @@ static enum dti_status put_modelopt(const struct dti_rewrite *rewrite, struct dt
 }
 
 /* The layers of all files together. */
-static enum dti_status put_comfyui(const struct dti_rewrite *rewrite, struct dti_buffer *ret,
-                                   struct dti_error *reterr)
+static enum dti_status put_marks(const struct dti_rewrite *rewrite, struct dti_buffer *ret,
+                                 struct dti_error *reterr)
 {
     struct dti_buffer layers;
     enum dti_status status = DTI_OK;
@@ -89,8 +89,8 @@ static enum dti_status put_comfyui(const struct dti_rewrite *rewrite, struct dti
     return status;
 }
 
-static enum dti_status put_compressed(const struct dti_rewrite *rewrite, struct dti_buffer *ret,
-                                      struct dti_error *reterr)
+static enum dti_status put_groups(const struct dti_rewrite *rewrite, struct dti_buffer *ret,
+                                  struct dti_error *reterr)
 {
     const char *why = NULL;
     const enum dti_status status = dti_rewrite_quant_config(rewrite, ret, &why, reterr);
@@ -106,18 +106,18 @@ enum dti_status dti_advise_document(enum dti_advise_form form, const struct dti_
                                     struct dti_buffer *ret, struct dti_error *reterr)
 {
     enum dti_status status = DTI_OK;
-    if (form == DTI_ADVISE_AS_PLAN || form == DTI_ADVISE_AS_LLAMA_QUANTIZE)
+    if (form == DTI_ADVISE_AS_PLAN || form == DTI_ADVISE_AS_TENSOR_TYPES)
         return DTI_OK;
     if (rewrite->changed_count == 0)
         return dti_fail(reterr, DTI_WRONG_KIND,
                         "the choice quantizes nothing, and %s has no word for that; write a plan, "
                         "or give a smaller size",
                         rows[form].word);
-    if (form == DTI_ADVISE_AS_MODELOPT)
-        status = put_modelopt(rewrite, ret, reterr);
-    else if (form == DTI_ADVISE_AS_COMFYUI)
-        status = put_comfyui(rewrite, ret, reterr);
+    if (form == DTI_ADVISE_AS_ALGORITHMS)
+        status = put_algorithms(rewrite, ret, reterr);
+    else if (form == DTI_ADVISE_AS_MARKS)
+        status = put_marks(rewrite, ret, reterr);
     else
-        status = put_compressed(rewrite, ret, reterr);
+        status = put_groups(rewrite, ret, reterr);
     return status == DTI_OK && ret->failed ? dti_no_memory(reterr) : status;
 }

@@ -84,7 +84,7 @@ static enum dti_status write_plan(const struct dti_command_context *cx,
         return write_document(cx, file, reterr);
     }
     dti_buffer_init(&text);
-    if (advise->form != DTI_ADVISE_AS_LLAMA_QUANTIZE) {
+    if (advise->form != DTI_ADVISE_AS_TENSOR_TYPES) {
         dti_buffer_append(&text, advise->document.data, advise->document.length);
         return write_text(&text, DTI_OK, file, reterr);
     }

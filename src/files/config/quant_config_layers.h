@@ -2,7 +2,7 @@
  *
  * The configuration of NVIDIA's ModelOpt, as quantization_config of config.json and as
  * hf_quant_config.json: one "quant_algo" for all modules, or MIXED_PRECISION and one for each of
- * "quantized_layers". */
+ * "quantized_layers". The functions are in layouts/modelopt.c. */
 #ifndef FILES_CONFIG_QUANT_CONFIG_LAYERS_H
 #define FILES_CONFIG_QUANT_CONFIG_LAYERS_H
 

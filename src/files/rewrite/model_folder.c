@@ -201,7 +201,7 @@ static void put(const struct dti_rewrite *rewrite, const char *kept, struct dti_
         *ret_why = "loaders have the first code in the lowest bits";
     else if (!one && layout == DTI_LAYOUT_COMPRESSED_TENSORS)
         put_groups(rewrite, kept, ret, ret_why);
-    else if (!one && layout == DTI_LAYOUT_MODELOPT)
+    else if (!one && dti_layout_called(dti_quant_layout_name(layout))->algorithms)
         put_layers(rewrite, kept, ret, ret_file, ret_why);
     else if (!one)
         *ret_why = "the tensors have several dtypes, and loaders of this layout expect one";

@@ -185,13 +185,15 @@ static enum dti_status check_form(const struct dti_advise *advise,
 static enum dti_status check_algorithms(const struct dti_advise *advise, struct dti_error *reterr)
 {
     const struct dti_measured *const measured = &advise->measured;
+    const struct dti_advise_form_row *const form = dti_advise_form_row(advise->form);
     const enum dti_quant_per per = advise->row->channels ? DTI_PER_CHANNEL : DTI_PER_TENSOR;
-    for (size_t i = 0; i < measured->format_count && advise->form == DTI_ADVISE_AS_MODELOPT; i++) {
+    for (size_t i = 0; i < measured->format_count && advise->form == DTI_ADVISE_AS_ALGORITHMS;
+         i++) {
         if (!dti_advise_has_algorithm(measured->formats[i], per))
-            return dti_fail(reterr, DTI_USAGE,
-                            "ModelOpt has no algorithm for %s; give --menu %s, or leave out --as",
-                            DTI_QUOTED(measured->formats[i], strlen(measured->formats[i])),
-                            dti_advise_form_row(advise->form)->menu);
+            return dti_fail(
+                reterr, DTI_USAGE, "%s has no algorithm for %s; give --menu %s, or leave out --as",
+                form->word, DTI_QUOTED(measured->formats[i], strlen(measured->formats[i])),
+                form->menu);
     }
     return DTI_OK;
 }

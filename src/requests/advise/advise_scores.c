@@ -26,7 +26,7 @@ enum {
     LAYERS_MOST = 1 << 20,
 };
 
-struct state_reading {
+struct search_reading {
     struct dti_group_weights weights;
     const struct dti_pickle *pickle;
     char label[DTI_QUOTE_SIZE];
@@ -36,7 +36,7 @@ struct state_reading {
 };
 
 /* Keeps the first failure. */
-static void refuse(struct state_reading *reading, const char *why)
+static void refuse(struct search_reading *reading, const char *why)
 {
     if (reading->status == DTI_OK)
         reading->status = dti_fail(reading->reterr, DTI_BAD_INPUT, "%s: %s", reading->label, why);
@@ -87,13 +87,13 @@ static bool score_of(const struct dti_pickle *pickle, uint32_t scores, uint32_t 
     return count > 0 && !dti_pickle_next(pickle, &other, &cost_value);
 }
 
-static void add_layers(struct state_reading *reading, uint32_t names)
+static void add_layers(struct search_reading *reading, uint32_t names)
 {
     const struct dti_pickle *const pickle = reading->pickle;
     struct dti_pickle_items items;
     uint32_t name;
     if (dti_pickle_type(pickle, names) != DTI_PICKLE_LIST) {
-        refuse(reading, "a group lacks its module_names; search with a newer release of ModelOpt");
+        refuse(reading, "a group lacks its module_names; search with a newer release");
         return;
     }
     items = dti_pickle_items(pickle, names);
@@ -109,7 +109,7 @@ static void add_layers(struct state_reading *reading, uint32_t names)
     }
 }
 
-static void add_group(struct state_reading *reading, uint32_t group)
+static void add_group(struct search_reading *reading, uint32_t group)
 {
     const struct dti_pickle *const pickle = reading->pickle;
     double score;
@@ -125,14 +125,14 @@ static void add_group(struct state_reading *reading, uint32_t group)
 
 static void take(void *context, const struct dti_pickle *pickle)
 {
-    struct state_reading *const reading = context;
+    struct search_reading *const reading = context;
     const uint32_t stats = member(pickle, pickle->root, "candidate_stats");
     struct dti_pickle_items items;
     uint32_t key, value;
     reading->seen = true;
     reading->pickle = pickle;
     if (dti_pickle_type(pickle, stats) != DTI_PICKLE_DICT) {
-        refuse(reading, "this is no search state of ModelOpt: it has no candidate_stats");
+        refuse(reading, "this is no search state of auto_quantize: it has no candidate_stats");
         return;
     }
     items = dti_pickle_items(pickle, stats);
@@ -143,10 +143,10 @@ static void take(void *context, const struct dti_pickle *pickle)
         refuse(reading, "its candidate_stats are empty: the search was stopped before the scores");
 }
 
-enum dti_status dti_advise_weigh_modelopt(struct dti_measured *measured, const char *path,
-                                          struct dti_error *reterr)
+enum dti_status dti_advise_weigh_scores(struct dti_measured *measured, const char *path,
+                                        struct dti_error *reterr)
 {
-    struct state_reading reading = {.reterr = reterr};
+    struct search_reading reading = {.reterr = reterr};
     struct dti_container *container = NULL;
     struct dti_error error;
     const struct dti_container_options options = {
