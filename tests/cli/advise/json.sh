@@ -16,3 +16,4 @@ data = b"".join(struct.pack("<e", (7 * i % 61 - 30) / 8) for i in range(1024))
 open("odd.gguf", "wb").write(head + bytes(-len(head) % 32) + data + data)
 P
 dtinfo advise odd.gguf --fit 4kB --menu stored,q8_0 --json
+dtinfo advise odd.gguf --fit 4kB --menu stored,q8_0 -q
