@@ -189,39 +189,41 @@ static bool config(const struct dti_quant_row *row, const struct dti_config_form
     return found;
 }
 
-/* The same, where scales of activations may be stored. */
-static struct dti_config_algorithm translated(const struct dti_block_format *block, bool inputs)
+/* The same for a tensor that was translated, whose scales of activations may be stored; fp8 needs
+ * them. */
+static struct dti_config_algorithm translated(const struct dti_transcode_target *target,
+                                              const struct dti_dequant_found *found)
 {
+    const bool nvfp4 = target->takes == DTI_TAKES_FOR_NVFP4, inputs = found->form.input_scale;
+    const struct dti_block_format *const block =
+        nvfp4 ? &dti_block_formats[DTI_BLOCK_NVFP4] : found->how.is->block;
     struct dti_config_algorithm algorithm =
-        dti_config_algorithm_of(block, DTI_FP8_E4M3FN, DTI_PER_TENSOR);
+        dti_config_algorithm_of(block, found->how.is->affine.code.id, DTI_PER_TENSOR);
     if (block && block->id == DTI_BLOCK_NVFP4 && inputs)
         algorithm.name = "NVFP4";
     return block || inputs ? algorithm : (struct dti_config_algorithm){.name = NULL};
 }
 
-/* One algorithm for all tensors; fp8 also needs scales of activations. */
 static void config_translated(const struct dti_transcode_target *target,
                               const struct dti_dequant_found *const *all, size_t count,
                               const char *kept, struct dti_buffer *ret, const char **ret_why)
 {
-    const bool nvfp4 = target->takes == DTI_TAKES_FOR_NVFP4, inputs = all[0]->form.input_scale;
-    const struct dti_block_format *const block =
-        nvfp4 ? &dti_block_formats[DTI_BLOCK_NVFP4] : all[0]->how.is->block;
-    const struct dti_config_algorithm algorithm = translated(block, inputs);
-    for (size_t i = 1; i < count && !nvfp4; i++) {
-        if (all[i]->how.is->block != block)
-            *ret_why = "the tensors are of several kinds, and modelopt has one algorithm for all";
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (all[i]->form.input_scale != inputs)
-            *ret_why = "only some of the tensors have scales of activations";
-        if (!dti_transcode_is_module(all[i]))
+    struct dti_config_layers layers;
+    dti_config_layers_init(&layers);
+    for (size_t i = 0; i < count && !*ret_why; i++) {
+        const struct dti_config_algorithm algorithm = translated(target, all[i]);
+        const struct dti_tensor *const shown = all[i]->shown;
+        if (!algorithm.name)
+            *ret_why = "no loader is known for this dtype in this layout";
+        else if (!dti_transcode_is_module(all[i]) ||
+                 !dti_config_add_layer(&layers, shown->name, shown->name_length, &algorithm))
             *ret_why = "its loaders have no module for some of the tensors";
     }
-    if (!algorithm.name)
-        *ret_why = "no loader is known for this dtype in this layout";
-    if (!*ret_why)
-        dti_config_put_algorithm(ret, &algorithm, kept);
+    if (!*ret_why && layers.several)
+        dti_config_put_layers(ret, &layers);
+    else if (!*ret_why)
+        dti_config_put_algorithm(ret, &layers.first, kept);
+    dti_config_layers_free(&layers);
 }
 
 static const struct dti_transcode_target as_they_are = {

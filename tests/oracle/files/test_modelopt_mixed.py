@@ -16,7 +16,7 @@ import tempfile
 
 from harness import QUICK
 from layout_files import E2M1, E4M3
-from tensor_files import read_file
+from tensor_files import read_file, write_file
 from transcode_check import F32, RANDOM, TALLY, equal, np, run, write
 
 HIDDEN, INNER, LAYERS = 64, 96, 2
@@ -175,6 +175,42 @@ def by_plans():
     TALLY.part("plans")
 
 
+def translated():
+    """With scales of activations, to compressed-tensors and back: the same algorithms, which vLLM all has."""
+    model()
+    run("quant", "model", "nvfp4", "--layout", "modelopt", "--type", "*self_attn*=fp8_e4m3fn,*down*=mxfp8_e4m3", "-o", "out",
+        "--force", "-q", *KEEP)
+    with open("out/config.json") as file:
+        config = json.load(file)
+    block, parts = config["quantization_config"], read_file("out/model.safetensors")
+    for module, told in block["quantized_layers"].items():
+        told["quant_algo"] = told["quant_algo"].replace("W4A16_", "")
+        if told["quant_algo"] != "MXFP8":
+            parts[module + ".input_scale"] = ("F32", (), RANDOM.random(1).astype(F32).tobytes())
+    write_file("out/model.safetensors", parts)
+    os.remove("out/hf_quant_config.json")
+    with open("out/config.json", "w") as file:
+        json.dump(config, file)
+    run("transcode", "out", "--to", "compressed-tensors", "-o", "other", "-q")
+    run("transcode", "other", "--to", "modelopt", "-o", "again", "-q")
+    with open("again/config.json") as file:
+        told = json.load(file)["quantization_config"]
+    TALLY.check("algorithms of a translated model", (told["quant_algo"], told["quantized_layers"]),
+                ("MIXED_PRECISION", block["quantized_layers"]))
+    again = read_file("again/model.safetensors")
+    for stem in block["quantized_layers"]:
+        algorithm = algorithm_of(told["quantized_layers"], stem)
+        there = {name[len(stem) + 1:]: part for name, part in again.items() if name.startswith(stem + ".")}
+        wanted = PARTS[algorithm.replace("NVFP4", "W4A16_NVFP4")](*read_file("model/model.safetensors")[stem + ".weight"][1])
+        if algorithm != "MXFP8":
+            wanted["input_scale"] = ("F32", ())
+        TALLY.check("translated parts of " + stem, {name: (part[0], tuple(part[1])) for name, part in there.items()}, wanted)
+        for name, part in there.items():
+            TALLY.check("translated %s.%s" % (stem, name), part[2] == parts[stem + "." + name][2], True)
+    TALLY.check("translated: check --quantized", json.loads(run("check", "again", "--quantized", "--json"))["ok"], True)
+    TALLY.part("translations")
+
+
 def odd():
     """Without an algorithm or a module there is no configuration, and a warning says so; names are quoted."""
     model()
@@ -203,6 +239,7 @@ with tempfile.TemporaryDirectory(prefix="dtinfo-mixed-") as place:
     os.chdir(place)
     by_types()
     by_plans()
+    translated()
     odd()
     os.chdir("/")
 TALLY.finish()
