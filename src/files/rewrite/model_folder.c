@@ -530,6 +530,43 @@ static void warn_of_others(const struct companions *list)
         warn(list->rewrite, "lost_links", text);
 }
 
+/* A layout's own configuration that an older model left in the folder of the new files, which
+ * programs would read for these. */
+static void warn_of_old(const struct dti_rewrite *rewrite, const char *name)
+{
+    const char *const folder = rewrite->files.path;
+    const size_t length = strlen(folder);
+    char path[4096], label[DTI_QUOTE_SIZE], text[DTI_QUOTE_SIZE + 128];
+    size_t at = 0;
+    const int size = snprintf(path, sizeof path, "%s%s%s", folder,
+                              length > 0 && folder[length - 1] != '/' ? "/" : "", name);
+    while (at < rewrite->files.count && strcmp(rewrite->files.list[at].path, path) != 0)
+        at++;
+    if (length == 0 || size < 0 || (size_t)size >= sizeof path || at < rewrite->files.count ||
+        dti_input_there(path) != 0)
+        return;
+    (void)snprintf(text, sizeof text,
+                   "%s stays in the folder, and programs that read it take the new tensors for "
+                   "older ones",
+                   dti_quote(label, path, strlen(path)));
+    const struct dti_note note = {
+        .code = "old_configuration", .text = text, .remedy = DTI_REMEDY_REMOVE_FILE};
+    if (rewrite->request.warn)
+        rewrite->request.warn(rewrite->request.warn_context, &note);
+}
+
+static void warn_of_old_ones(const struct dti_rewrite *rewrite)
+{
+    for (const struct dti_layout_ops *const *row = dti_layouts; *row; row++) {
+        const char *const name = (*row)->config_file;
+        const struct dti_layout_ops *const *other = dti_layouts;
+        while (name && (!(*other)->config_file || strcmp((*other)->config_file, name) != 0))
+            other++;
+        if (name && other == row) /* several layouts may have the same */
+            warn_of_old(rewrite, name);
+    }
+}
+
 enum dti_status dti_rewrite_add_companions(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
     const char *const first = rewrite->container->files[0].path;
@@ -550,6 +587,8 @@ enum dti_status dti_rewrite_add_companions(struct dti_rewrite *rewrite, struct d
     }
     if (status == DTI_OK)
         warn_of_others(&list);
+    if (status == DTI_OK && is_described_anew(rewrite))
+        warn_of_old_ones(rewrite);
     for (size_t i = 0; i < list.count; i++)
         dti_free(list.names[i]);
     dti_free(list.names);
