@@ -262,11 +262,16 @@ struct dti_raw {
     unsigned rank;
     const uint64_t *shape;
 };
+struct dti_pickle;
 struct dti_container_options {
     const struct dti_format *assume; /* npy: what V1, V2 and <f1 hold; NULL: not specified */
     bool lenient;                    /* accept trailing bytes, skip unknown objects */
     enum dti_packing packing;        /* of codes below 8 bits, where the format leaves it open */
     const struct dti_raw *raw;       /* no header: the whole file is one tensor called "data" */
+    /* PyTorch: called with the values of each file's pickle, valid for the call, before tensors are
+     * looked for; NULL: not called */
+    void (*pickled)(void *context, const struct dti_pickle *pickle);
+    void *pickled_context;
 };
 
 /* Opens PATH (a file, an index, a folder of shards) and reads its headers. The kind is detected

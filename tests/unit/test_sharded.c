@@ -297,6 +297,53 @@ static void indexes_are_written_as_transformers_does(void)
     dti_buffer_free(&text);
 }
 
+/* An index of files that need not be there: how many there may be is known before one is opened. */
+static void make_long_index(size_t count)
+{
+    enum { LINE = 64 };
+    char *const text = malloc(count * LINE + LINE);
+    size_t used = (size_t)snprintf(text, LINE, "{\"weight_map\":{");
+    for (size_t i = 0; i < count; i++)
+        used += (size_t)snprintf(text + used, LINE, "%s\"%zu\":\"m-%05zu.safetensors\"",
+                                 i > 0 ? "," : "", i, i);
+    used += (size_t)snprintf(text + used, LINE, "}}");
+    file_make(INDEX, text, used);
+    free(text);
+}
+
+static void a_model_has_at_most_65535_files(void)
+{
+    folder_enter();
+    make_long_index(65535);
+    refused(INDEX, "'" INDEX "': cannot open shard 'm-00000.safetensors' of its 65535: "
+                   "cannot read 'm-00000.safetensors': No such file or directory");
+    make_long_index(65536);
+    refused(INDEX, "'" INDEX "' has 65536 shards, and the limit is 65535");
+    folder_leave();
+}
+
+static void a_name_has_at_most_2_gib(void)
+{
+    static const struct {
+        size_t length;
+        bool fits;
+    } lengths[] = {{0, true}, {INT32_MAX, true}, {(size_t)INT32_MAX + 1, false}, {SIZE_MAX, false}};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        struct dti_error error = {.status = DTI_OK};
+        struct dti_opening opening = {.label = "'x'", .error = &error};
+        struct dti_tensor tensor;
+        char message[128];
+        (void)snprintf(message, sizeof message,
+                       "'x': a tensor has a name of %zu bytes, and the limit is 2147483647",
+                       lengths[i].length);
+        CHECK(dti_opening_name_length(&opening, lengths[i].length, &tensor) == lengths[i].fits);
+        if (lengths[i].fits)
+            CHECK_SIZE(tensor.name_length, lengths[i].length);
+        else
+            CHECK_STR(error.text, message);
+    }
+}
+
 static enum dti_status open_index(struct dti_error *reterr)
 {
     struct dti_container *opened;
@@ -333,5 +380,6 @@ static void memory_that_runs_out_is_told(void)
 
 UNIT_MAIN(an_index_and_a_folder_give_the_same, sizes_that_differ_are_notes, indexes_that_cannot_be,
           shard_names_are_names_in_the_folder, index_and_shards_must_agree,
-          folders_must_tell_what_is_meant, many_shards_open,
-          indexes_are_written_as_transformers_does, memory_that_runs_out_is_told)
+          folders_must_tell_what_is_meant, many_shards_open, a_model_has_at_most_65535_files,
+          a_name_has_at_most_2_gib, indexes_are_written_as_transformers_does,
+          memory_that_runs_out_is_told)

@@ -34,6 +34,7 @@ struct advise_point {
     const struct dti_frontier_point *of;
     uint64_t bytes;
     const char *tensor, *format;
+    size_t tensor_length;
 };
 struct plan_tensor {
     const struct dti_measured_tensor *of;
@@ -84,7 +85,10 @@ static void fill_point(struct advise_point *ret, const struct advise_place *of)
     *ret = (struct advise_point){.of = point, .bytes = advise->kept_bytes + point->bytes};
     if (point->group == DTI_FRONTIER_START)
         return;
-    ret->tensor = advise->measured.tensors[advise->groups[point->group].first].name;
+    const struct dti_measured_tensor *const first =
+        &advise->measured.tensors[advise->groups[point->group].first];
+    ret->tensor = first->name;
+    ret->tensor_length = first->name_length;
     ret->format = dti_advise_format_name(advise, advise->choice_formats[point->choice]);
 }
 

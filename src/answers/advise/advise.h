@@ -5,6 +5,7 @@
 #ifndef ANSWERS_ADVISE_ADVISE_H
 #define ANSWERS_ADVISE_ADVISE_H
 
+#include "answers/advise/advise_forms.h"
 #include "answers/advise/measured.h"
 #include "answers/common.h"
 #include "files/advise/advise_loaders.h"
@@ -30,9 +31,9 @@ struct dti_advise {
     const char *path, *fit, *weights, *plan; /* as given; weights and plan may be NULL */
     const struct dti_advise_row *row;
     uint64_t budget;
-    bool types;            /* the plan is for llama-quantize */
-    bool stored;           /* the menu has tensors as they are in the input */
-    const char *stored_as; /* the dtype that they must have then, or NULL */
+    enum dti_advise_form form; /* what the plan is written as */
+    bool stored;               /* the menu has tensors as they are in the input */
+    const char *stored_as;     /* the dtype that they must have then, or NULL */
     struct dti_measured measured;
     struct dti_measured file; /* that names are of, if they were read; else empty */
 
@@ -55,6 +56,7 @@ struct dti_advise {
     size_t mixture_count;
     struct dti_frontier_point *frontier; /* bytes and errors without the tensors that stay */
     size_t frontier_count;
+    struct dti_buffer document; /* the plan in that form, if quant's plan has it */
     struct dti_warnings warnings;
 };
 

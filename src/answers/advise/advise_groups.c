@@ -283,5 +283,6 @@ void dti_advise_free(struct dti_advise *advise)
     dti_free(advise->picks);
     dti_free(advise->mixtures);
     dti_free(advise->frontier);
+    dti_buffer_free(&advise->document);
     dti_warnings_free(&advise->warnings);
 }

@@ -10,6 +10,9 @@
 #include "util/checked.h"
 #include "util/run/allocate.h"
 
+/* no name of such a file is too long for a tensor */
+_Static_assert((int)DTI_MEMBERS_BYTES_MAX <= (int)DTI_NAME_MAX, "names fit");
+
 #define SHARE_MOST 1e100 /* so that weighted sums of errors are finite */
 
 /* Grows a list to a power of two, with zeros. NULL: out of memory. */
@@ -134,8 +137,7 @@ static void read_tensor(struct dti_member_reader *reader, struct dti_measured *m
     for (size_t f = 0; f < measured->format_count; f++)
         tensor->taken = tensor->taken || dti_measured_at(measured, at, f)->there;
     tensor->name_length = (uint32_t)length;
-    if (!tensor->name || length > INT32_MAX || !tensor->dtype || !tensor->shape ||
-        tensor->bytes > UINT64_MAX >> 16)
+    if (!tensor->name || !tensor->dtype || !tensor->shape || tensor->bytes > UINT64_MAX >> 16)
         dti_members_refuse(reader, "a tensor lacks its name, its dtype or its shape");
 }
 

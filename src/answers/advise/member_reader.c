@@ -10,8 +10,6 @@
 #include "io/input.h"
 #include "kernels/fp64.h"
 
-enum { MOST = 1 << 30 }; /* bytes of such a file */
-
 void dti_members_open(struct dti_member_reader *ret, const char *path, const char *purpose,
                       struct dti_error *reterr)
 {
@@ -23,7 +21,7 @@ void dti_members_open(struct dti_member_reader *ret, const char *path, const cha
     ret->status = dti_input_open(&input, path, reterr);
     if (ret->status != DTI_OK)
         return;
-    ret->status = dti_input_read_all(&input, MOST, purpose, &ret->text, reterr);
+    ret->status = dti_input_read_all(&input, DTI_MEMBERS_BYTES_MAX, purpose, &ret->text, reterr);
     dti_input_close(&input);
     if (ret->status == DTI_OK)
         dti_json_reader_init(&ret->json, ret->text.data, ret->text.length);

@@ -11,6 +11,7 @@
 #include "util/json/json_read.h"
 #include "util/run/memory_pool.h"
 
+enum { DTI_MEMBERS_BYTES_MAX = 1 << 30 }; /* of a file */
 struct dti_member_reader {
     enum dti_status status;
     struct dti_error *reterr;

@@ -167,8 +167,11 @@ static void put_notes(const struct dti_command_context *cx, const struct dti_adv
         cx, DTI_STYLE_DIM, 2,
         "weight error is not accuracy: in ggml-org/llama.cpp#15550 the mixture by rule has "
         "the better perplexity for some models and sizes; compare the models");
-    if (advise->plan && advise->types)
+    if (advise->plan && advise->form == DTI_ADVISE_AS_TENSOR_TYPES)
         dti_put_line(cx, DTI_STYLE_PLAIN, 2, "types: llama-quantize --tensor-type-file %s",
+                     dti_human_path(path, advise->plan));
+    else if (advise->plan && advise->form != DTI_ADVISE_AS_PLAN)
+        dti_put_line(cx, DTI_STYLE_PLAIN, 2, "%s%s", dti_advise_form_row(advise->form)->label,
                      dti_human_path(path, advise->plan));
     else if (advise->plan)
         dti_put_line(cx, DTI_STYLE_PLAIN, 2, "plan: dtinfo quant %s --plan %s -o OUT",

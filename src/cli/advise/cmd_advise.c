@@ -79,11 +79,15 @@ static enum dti_status write_plan(const struct dti_command_context *cx,
                                   struct dti_error *reterr)
 {
     struct dti_buffer text;
-    if (!advise->types) {
+    if (advise->form == DTI_ADVISE_AS_PLAN) {
         dti_document_advise_plan(cx->json, advise);
         return write_document(cx, file, reterr);
     }
     dti_buffer_init(&text);
+    if (advise->form != DTI_ADVISE_AS_TENSOR_TYPES) {
+        dti_buffer_append(&text, advise->document.data, advise->document.length);
+        return write_text(&text, DTI_OK, file, reterr);
+    }
     const enum dti_status status = dti_advise_tensor_types(advise, &text, reterr);
     return write_text(&text, status, file, reterr);
 }

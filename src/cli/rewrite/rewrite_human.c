@@ -71,13 +71,16 @@ static struct dti_line line_of(const struct dti_rewrite_job *job)
 /* The files of a folder that hold no tensors. */
 static void put_companions(const struct dti_rewrite *rewrite, struct dti_line *line)
 {
-    const size_t copied = rewrite->files.companions - rewrite->configured;
+    const size_t copied =
+        rewrite->files.companions - rewrite->configured - rewrite->configured_twice;
     char files[DTI_PLURAL_SIZE];
     if (rewrite->files.companions == 0)
         return;
     dti_line_put(line, DTI_STYLE_PLAIN, "  ");
     if (rewrite->configured)
         dti_line_put(line, DTI_STYLE_PLAIN, "config.json with its new quantization_config");
+    if (rewrite->configured_twice)
+        dti_line_put(line, DTI_STYLE_PLAIN, ", hf_quant_config.json");
     if (copied > 0)
         dti_line_print(line, DTI_STYLE_PLAIN, "%s%s of the folder copied",
                        rewrite->configured ? ", and " : "",

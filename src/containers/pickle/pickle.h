@@ -94,6 +94,8 @@ void dti_pickle_free(struct dti_pickle *pickle);
 enum dti_pickle_type dti_pickle_type(const struct dti_pickle *pickle, uint32_t value);
 /* Of an INT; false: another type, or more than 64 bits. */
 bool dti_pickle_int(const struct dti_pickle *pickle, uint32_t value, int64_t *ret);
+bool dti_pickle_double(const struct dti_pickle *pickle, uint32_t value,
+                       double *ret); /* or of an fp64 */
 bool dti_pickle_size(const struct dti_pickle *pickle, uint32_t value, uint64_t *ret); /* not < 0 */
 /* Of a TEXT; of a GLOBAL or OPAQUE "module.name". NULL: another type. NUL-terminated, valid until
  * the pickle is freed. */

@@ -10,13 +10,16 @@
 
 struct dti_pickle_node {
     uint8_t type;  /* enum dti_pickle_type */
-    uint8_t known; /* GLOBAL: its row, or 0; BYTES: 1 if encoded; PLAIN: 1 if a text */
+    uint8_t known; /* GLOBAL: its row, or 0; BYTES: 1 if encoded; PLAIN: DTI_PICKLE_IS_... */
     bool visited;
     uint32_t count; /* of items or text bytes; CALL: its arguments */
     uint32_t first; /* item, first text byte, callee; INT: low half */
     uint32_t last;  /* LIST, DICT: last segment; INT: high half; CALL: state; TEXT: offset */
+    /* PLAIN fp64: its bits, as of an INT */
     /* BYTES, PLAIN text: count bytes at the offset with low half `first` and high half `last` */
 };
+
+enum { DTI_PICKLE_IS_TEXT = 1, DTI_PICKLE_IS_FP64 }; /* what is known of a PLAIN value */
 
 /* Small integers need no node: their values start here. */
 #define DTI_PICKLE_SMALL UINT32_C(0x80000000)

@@ -69,7 +69,7 @@ static struct dti_pickle_node bytes_of(const struct dti_pickle *pickle, const ui
     const char *const code = dti_pickle_text(pickle, items[1], &length);
     const struct dti_pickle_node text = pickle->nodes[items[0]];
     const bool is_short = text.type == DTI_PICKLE_TEXT && text.last != UINT32_MAX;
-    if ((!is_short && (text.type != DTI_PICKLE_PLAIN || !text.known)) ||
+    if ((!is_short && (text.type != DTI_PICKLE_PLAIN || text.known != DTI_PICKLE_IS_TEXT)) ||
         (!dti_text_is(code, length, "latin1") && !dti_text_is(code, length, "latin-1")))
         return made;
     const uint64_t at =
@@ -194,9 +194,17 @@ static bool do_large_number(struct dti_pickle_machine *machine)
     return push_int(machine, (dti_little_get(machine->bytes, size) ^ sign) - sign);
 }
 
-static bool do_plain(struct dti_pickle_machine *machine)
+/* An fp64, which is big-endian alone of all operands. */
+static bool do_real(struct dti_pickle_machine *machine)
 {
-    return push_new(machine, DTI_PICKLE_PLAIN);
+    struct dti_pickle_node node = {.type = DTI_PICKLE_PLAIN, .known = DTI_PICKLE_IS_FP64};
+    uint64_t bits = 0;
+    uint32_t value;
+    for (unsigned i = 0; i < 64; i += 8)
+        bits |= (machine->number >> i & 0xff) << (56 - i);
+    node.first = (uint32_t)bits;
+    node.last = (uint32_t)(bits >> 32);
+    return dti_pickle_new(machine, node, &value) && dti_pickle_push(machine, value);
 }
 
 /* Pushes only the location of bytes that are not kept. */

@@ -196,6 +196,22 @@ bool dti_pickle_int(const struct dti_pickle *pickle, uint32_t value, int64_t *re
     return true;
 }
 
+bool dti_pickle_double(const struct dti_pickle *pickle, uint32_t value, double *ret)
+{
+    int64_t number;
+    if (dti_pickle_int(pickle, value, &number)) {
+        *ret = (double)number;
+        return true;
+    }
+    if (dti_pickle_type(pickle, value) != DTI_PICKLE_PLAIN ||
+        pickle->nodes[value].known != DTI_PICKLE_IS_FP64)
+        return false;
+    const struct dti_pickle_node *const node = &pickle->nodes[value];
+    const uint64_t bits = (uint64_t)node->last << 32 | node->first;
+    memcpy(ret, &bits, sizeof bits);
+    return true;
+}
+
 bool dti_pickle_size(const struct dti_pickle *pickle, uint32_t value, uint64_t *ret)
 {
     int64_t number;

@@ -469,6 +469,8 @@ bool dti_torch_read(struct dti_opening *opening, unsigned file_index, struct dti
         good = dti_begins(head, there, "PK") ? dti_torch_open_zip(&reading)
                : is_legacy(head, there)      ? open_legacy(&reading)
                                         : dti_opening_refuse(opening, " is not a PyTorch file");
+    if (good && opening->options.pickled)
+        opening->options.pickled(opening->options.pickled_context, &reading.pickle);
     good = good && find_tensors(&reading) && keep(&reading, file_index, ret) &&
            keep_zip(&reading, ret);
     dti_name_order_free(&reading.order);

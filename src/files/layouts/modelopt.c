@@ -4,11 +4,16 @@
  * or one for each of "quantized_layers". Most tensors are read through the table of layouts.
  * W4A16_AWQ has a weight U8 [N/2, K] and scales [N, groups]: a byte holds int4, in two's
  * complement, of row 2r in its low bits and of row 2r + 1. Sources: ModelOpt 0.47
- * (export/quant_utils.py), vLLM 0.33 (quantization/modelopt.py). */
+ * (export/quant_utils.py: process_layer_quant_config(), get_quant_config(); convert_hf_config.py),
+ * vLLM 0.33 (quantization/modelopt.py), TensorRT-LLM (_torch/model_config.py, AutoDeploy's
+ * quant_config_reader.py). */
 #include <string.h>
 
+#include "containers/json_quoted.h"
 #include "files/config/quant_config_block.h"
+#include "files/config/quant_config_layers.h"
 #include "files/dequant/dequant_layouts.h"
+#include "files/stored/quant_names.h"
 #include "files/transcode/transcode_bytes.h"
 
 /* Whether there are twice as many rows of scales as of codes, in equal groups. */
@@ -63,63 +68,162 @@ static enum dti_status match_pairs(struct dti_file_dequant *dequant,
     return status;
 }
 
-/* The algorithm name that makes loaders read such blocks. inputs: scales of activations are stored;
- * otherwise loaders compute them. NULL: none. */
-static const char *algorithm_of(const struct dti_block_format *block, bool inputs)
+static const char weight[] = ".weight";
+
+struct dti_config_algorithm dti_config_algorithm_of(const struct dti_block_format *block,
+                                                    enum dti_dtype number, enum dti_quant_per per)
 {
-    if (!block)
-        return inputs ? "FP8" : NULL;
-    return block->id == DTI_BLOCK_NVFP4        ? (inputs ? "NVFP4" : "W4A16_NVFP4")
-           : block->id == DTI_BLOCK_MXFP8_E4M3 ? "MXFP8"
-                                               : NULL;
+    const bool tensor = per == DTI_PER_TENSOR, channel = per == DTI_PER_CHANNEL;
+    const char *name = NULL;
+    if (block) /* NVFP4 itself is for stored scales of activations */
+        name = block->id == DTI_BLOCK_NVFP4        ? "W4A16_NVFP4"
+               : block->id == DTI_BLOCK_MXFP8_E4M3 ? "MXFP8"
+                                                   : NULL;
+    else if (number == DTI_FP8_E4M3FN)
+        name = tensor ? "FP8" : channel ? "FP8_PER_CHANNEL_PER_TOKEN" : NULL;
+    return (struct dti_config_algorithm){.name = name, .group = block ? block->length : 0};
 }
 
-/* group: 0: no groups. */
-static void put(struct dti_buffer *ret, const char *algorithm, unsigned group, const char *kept)
+bool dti_config_needs_inputs(const struct dti_config_algorithm *algorithm)
 {
-    dti_buffer_print(ret, "{\n  \"quant_method\": \"modelopt\",\n  \"quant_algo\": \"%s\",\n",
-                     algorithm);
-    if (group > 0)
-        dti_buffer_print(ret, "  \"group_size\": %u,\n", group);
-    dti_buffer_puts(ret, "  \"kv_cache_scheme\": null,\n  \"ignore\": ");
-    dti_buffer_puts(ret, kept);
-    dti_buffer_puts(ret, "\n}");
+    return strcmp(algorithm->name, "FP8") == 0;
+}
+
+void dti_config_put_algorithm(struct dti_buffer *out, const struct dti_config_algorithm *algorithm,
+                              const char *kept)
+{
+    dti_buffer_print(out, "{\n  \"quant_method\": \"modelopt\",\n  \"quant_algo\": \"%s\",\n",
+                     algorithm->name);
+    if (algorithm->group > 0)
+        dti_buffer_print(out, "  \"group_size\": %u,\n", algorithm->group);
+    dti_buffer_puts(out, "  \"kv_cache_scheme\": null,\n  \"ignore\": ");
+    dti_buffer_puts(out, kept);
+    dti_buffer_puts(out, "\n}");
+}
+
+void dti_config_layers_init(struct dti_config_layers *layers)
+{
+    *layers = (struct dti_config_layers){.several = false};
+    dti_buffer_init(&layers->members);
+}
+
+void dti_config_layers_free(struct dti_config_layers *layers)
+{
+    dti_buffer_free(&layers->members);
+}
+
+bool dti_config_add_layer(struct dti_config_layers *layers, const char *name, size_t length,
+                          const struct dti_config_algorithm *algorithm)
+{
+    struct dti_buffer *const members = &layers->members;
+    const bool first = members->length == 0;
+    if (!algorithm->name || !dti_quant_name_ends(name, length, weight))
+        return false;
+    if (first)
+        layers->first = *algorithm;
+    layers->several = layers->several || algorithm->group != layers->first.group ||
+                      strcmp(algorithm->name, layers->first.name) != 0;
+    dti_buffer_puts(members, first ? "\n    " : ",\n    ");
+    dti_json_quoted(members, name, length - (sizeof weight - 1));
+    dti_buffer_print(members, ": {\"quant_algo\": \"%s\"", algorithm->name);
+    if (algorithm->group > 0)
+        dti_buffer_print(members, ", \"group_size\": %u", algorithm->group);
+    dti_buffer_puts(members, "}");
+    return true;
+}
+
+static const char mixed[] = "\"quant_algo\": \"MIXED_PRECISION\",\n";
+
+void dti_config_put_layers(struct dti_buffer *out, const struct dti_config_layers *layers)
+{
+    dti_buffer_puts(out, "{\n  \"quant_method\": \"modelopt\",\n  ");
+    dti_buffer_puts(out, mixed);
+    dti_buffer_puts(out, "  \"kv_cache_scheme\": null,\n  \"ignore\": [],\n"
+                         "  \"quantized_layers\": {");
+    dti_buffer_append(out, layers->members.data, layers->members.length);
+    dti_buffer_puts(out, "\n  }\n}");
+    out->failed = out->failed || layers->members.failed;
+}
+
+void dti_config_put_layers_alone(struct dti_buffer *out, const struct dti_config_layers *layers)
+{
+    dti_buffer_puts(out, "{\n  ");
+    dti_buffer_puts(out, mixed);
+    dti_buffer_puts(out, "  \"kv_cache_quant_algo\": null,\n  \"quantized_layers\": {");
+    dti_buffer_append(out, layers->members.data, layers->members.length);
+    dti_buffer_puts(out, "\n  }\n}\n");
+    out->failed = out->failed || layers->members.failed;
+}
+
+/* The same members, two spaces further in: only their ends are line ends. The producer is who
+ * defines the file: readers accept no other. */
+void dti_config_put_layers_file(struct dti_buffer *out, const struct dti_config_layers *layers)
+{
+    const char *at = layers->members.data;
+    const char *const end = at + layers->members.length;
+    dti_buffer_puts(out, "{\n  \"producer\": {\n    \"name\": \"modelopt\"\n  },\n"
+                         "  \"quantization\": {\n    ");
+    dti_buffer_puts(out, mixed);
+    dti_buffer_puts(out, "    \"kv_cache_quant_algo\": null,\n    \"quantized_layers\": {");
+    while (at < end) {
+        const char *const line = memchr(at + 1, '\n', (size_t)(end - at - 1));
+        const char *const next = line ? line : end;
+        dti_buffer_puts(out, "\n  ");
+        dti_buffer_append(out, at + 1, (size_t)(next - at - 1));
+        at = next;
+    }
+    dti_buffer_puts(out, "\n    }\n  }\n}\n");
+    out->failed = out->failed || layers->members.failed;
 }
 
 static bool config(const struct dti_quant_row *row, const struct dti_config_form *form, bool nested,
                    const char *kept, struct dti_buffer *ret)
 {
-    const char *const algorithm = algorithm_of(row->block, false);
-    (void)form;
+    const bool channel = strcmp(form->strategy, "channel") == 0;
+    const struct dti_config_algorithm algorithm = dti_config_algorithm_of(
+        row->block, row->number, channel ? DTI_PER_CHANNEL : DTI_PER_TENSOR);
+    const bool found = algorithm.name && !dti_config_needs_inputs(&algorithm);
     (void)nested;
-    if (algorithm)
-        put(ret, algorithm, row->block->length, kept);
-    return algorithm != NULL;
+    if (found)
+        dti_config_put_algorithm(ret, &algorithm, kept);
+    return found;
 }
 
-/* One algorithm for all tensors; fp8 also needs scales of activations. */
+/* The same for a tensor that was translated, whose scales of activations may be stored; fp8 needs
+ * them. */
+static struct dti_config_algorithm translated(const struct dti_transcode_target *target,
+                                              const struct dti_dequant_found *found)
+{
+    const bool nvfp4 = target->takes == DTI_TAKES_FOR_NVFP4, inputs = found->form.input_scale;
+    const struct dti_block_format *const block =
+        nvfp4 ? &dti_block_formats[DTI_BLOCK_NVFP4] : found->how.is->block;
+    struct dti_config_algorithm algorithm =
+        dti_config_algorithm_of(block, found->how.is->affine.code.id, DTI_PER_TENSOR);
+    if (block && block->id == DTI_BLOCK_NVFP4 && inputs)
+        algorithm.name = "NVFP4";
+    return block || inputs ? algorithm : (struct dti_config_algorithm){.name = NULL};
+}
+
 static void config_translated(const struct dti_transcode_target *target,
                               const struct dti_dequant_found *const *all, size_t count,
                               const char *kept, struct dti_buffer *ret, const char **ret_why)
 {
-    const bool nvfp4 = target->takes == DTI_TAKES_FOR_NVFP4, inputs = all[0]->form.input_scale;
-    const struct dti_block_format *const block =
-        nvfp4 ? &dti_block_formats[DTI_BLOCK_NVFP4] : all[0]->how.is->block;
-    const char *const algorithm = algorithm_of(block, inputs);
-    for (size_t i = 1; i < count && !nvfp4; i++) {
-        if (all[i]->how.is->block != block)
-            *ret_why = "the tensors are of several kinds, and modelopt has one algorithm for all";
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (all[i]->form.input_scale != inputs)
-            *ret_why = "only some of the tensors have scales of activations";
-        if (!dti_transcode_is_module(all[i]))
+    struct dti_config_layers layers;
+    dti_config_layers_init(&layers);
+    for (size_t i = 0; i < count && !*ret_why; i++) {
+        const struct dti_config_algorithm algorithm = translated(target, all[i]);
+        const struct dti_tensor *const shown = all[i]->shown;
+        if (!algorithm.name)
+            *ret_why = "no loader is known for this dtype in this layout";
+        else if (!dti_transcode_is_module(all[i]) ||
+                 !dti_config_add_layer(&layers, shown->name, shown->name_length, &algorithm))
             *ret_why = "its loaders have no module for some of the tensors";
     }
-    if (!algorithm)
-        *ret_why = "no loader is known for this dtype in this layout";
-    if (!*ret_why)
-        put(ret, algorithm, block ? block->length : 0, kept);
+    if (!*ret_why && layers.several)
+        dti_config_put_layers(ret, &layers);
+    else if (!*ret_why)
+        dti_config_put_algorithm(ret, &layers.first, kept);
+    dti_config_layers_free(&layers);
 }
 
 static const struct dti_transcode_target as_they_are = {

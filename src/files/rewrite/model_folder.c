@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "files/config/quant_config_forms.h"
+#include "files/config/quant_config_layers.h"
 #include "files/stored/layouts.h"
 #include "files/stored/quant_marks.h"
 #include "files/stored/quant_names.h"
@@ -125,6 +126,50 @@ static void put_groups(const struct dti_rewrite *rewrite, const char *kept, stru
     dti_free(targets);
 }
 
+static void warn_inputs(const struct dti_rewrite *rewrite)
+{
+    const struct dti_note note = {
+        .code = "no_input_scales",
+        .text = "config.json names FP8, and there are no scales of activations: TensorRT-LLM "
+                "computes them, vLLM expects them in the file",
+        .remedy = DTI_REMEDY_LAYOUT_WITH_NAMES,
+    };
+    if (rewrite->request.warn)
+        rewrite->request.warn(rewrite->request.warn_context, &note);
+}
+
+/* Several dtypes: an algorithm of ModelOpt for each module, in both files. */
+static void put_layers(const struct dti_rewrite *rewrite, const char *kept, struct dti_buffer *ret,
+                       struct dti_buffer *ret_file, const char **ret_why)
+{
+    struct dti_config_layers layers;
+    bool inputs = false;
+    dti_config_layers_init(&layers);
+    for (size_t i = 0; i < rewrite->tensor_count && !*ret_why; i++) {
+        const struct dti_tensor *const tensor = dti_rewrite_source(rewrite, i);
+        const struct dti_quantize_form *const by = rewrite->tensors[i].way->by;
+        if (!by)
+            continue;
+        const struct dti_quant_scheme *const scheme = &by->recipe->scheme;
+        const struct dti_config_algorithm algorithm =
+            dti_config_algorithm_of(scheme->block, by->row->number, scheme->per);
+        if (!algorithm.name)
+            *ret_why = "no loader is known for one of these dtypes in this layout";
+        else if (!dti_config_add_layer(&layers, tensor->name, tensor->name_length, &algorithm))
+            *ret_why = "its loaders have no module for some of the tensors";
+        inputs = inputs || (algorithm.name && dti_config_needs_inputs(&algorithm));
+    }
+    if (!*ret_why && inputs)
+        warn_inputs(rewrite);
+    if (!*ret_why && layers.several) {
+        dti_config_put_layers(ret, &layers);
+        dti_config_put_layers_file(ret_file, &layers);
+    } else if (!*ret_why) {
+        dti_config_put_algorithm(ret, &layers.first, kept);
+    }
+    dti_config_layers_free(&layers);
+}
+
 /* The one form of all tensors; NULL: there are several. */
 static const struct dti_quantize_form *only_form(const struct dti_rewrite *rewrite)
 {
@@ -139,7 +184,7 @@ static const struct dti_quantize_form *only_form(const struct dti_rewrite *rewri
 }
 
 static void put(const struct dti_rewrite *rewrite, const char *kept, struct dti_buffer *ret,
-                const char **ret_why)
+                struct dti_buffer *ret_file, const char **ret_why)
 {
     const struct dti_quantize_form *const one = only_form(rewrite);
     const enum dti_quant_layout layout = rewrite->request.quantize.layout;
@@ -156,6 +201,8 @@ static void put(const struct dti_rewrite *rewrite, const char *kept, struct dti_
         *ret_why = "loaders have the first code in the lowest bits";
     else if (!one && layout == DTI_LAYOUT_COMPRESSED_TENSORS)
         put_groups(rewrite, kept, ret, ret_why);
+    else if (!one && dti_layout_called(dti_quant_layout_name(layout))->algorithms)
+        put_layers(rewrite, kept, ret, ret_file, ret_why);
     else if (!one)
         *ret_why = "the tensors have several dtypes, and loaders of this layout expect one";
     else {
@@ -167,10 +214,12 @@ static void put(const struct dti_rewrite *rewrite, const char *kept, struct dti_
 }
 
 /* Writes the quantization_config by which loaders read the rewrite's quantized tensors, with
- * newlines and an indent of two spaces per level. If no such config exists, *ret_why gives the
- * reason: "no loader knows nf4 in the layout compressed-tensors". */
+ * newlines and an indent of two spaces per level, and the layout's own file next to it, if it has
+ * one. If no such config exists, *ret_why gives the reason: "no loader knows nf4 in the layout
+ * compressed-tensors". */
 static enum dti_status quant_config_write(const struct dti_rewrite *rewrite, struct dti_buffer *ret,
-                                          const char **ret_why, struct dti_error *reterr)
+                                          struct dti_buffer *ret_file, const char **ret_why,
+                                          struct dti_error *reterr)
 {
     const struct dti_file_transcode *const transcode = rewrite->request.transcode;
     struct dti_buffer kept;
@@ -181,10 +230,20 @@ static enum dti_status quant_config_write(const struct dti_rewrite *rewrite, str
     if (transcode)
         status = dti_file_transcode_config(transcode, kept.data, ret, ret_why, reterr);
     else
-        put(rewrite, kept.data, ret, ret_why);
-    const bool failed = ret->failed || kept.failed;
+        put(rewrite, kept.data, ret, ret_file, ret_why);
+    const bool failed = ret->failed || ret_file->failed || kept.failed;
     dti_buffer_free(&kept);
     return status == DTI_OK && failed ? dti_no_memory(reterr) : status;
+}
+
+enum dti_status dti_rewrite_quant_config(const struct dti_rewrite *rewrite, struct dti_buffer *ret,
+                                         const char **ret_why, struct dti_error *reterr)
+{
+    struct dti_buffer file;
+    dti_buffer_init(&file);
+    const enum dti_status status = quant_config_write(rewrite, ret, &file, ret_why, reterr);
+    dti_buffer_free(&file);
+    return status;
 }
 
 static const char config_name[] = "config.json", member[] = "quantization_config";
@@ -379,7 +438,7 @@ static bool is_mlx(const struct dti_rewrite *rewrite)
 /* The new text of config.json, whose quantization members match the new files. */
 static enum dti_status edit(struct dti_rewrite *rewrite, const char *path,
                             const struct dti_buffer *text, struct dti_buffer *ret,
-                            struct dti_error *reterr)
+                            struct dti_buffer *ret_file, struct dti_error *reterr)
 {
     static const char *const others[] = {"compression_config", "quantization"};
     struct dti_buffer value, before, after;
@@ -391,7 +450,7 @@ static enum dti_status edit(struct dti_rewrite *rewrite, const char *path,
     dti_buffer_init(&after);
     dti_buffer_append(&before, text->data, text->length);
     if (rewrite->request.recipe >= DTI_RECIPE_QUANTIZE && rewrite->changed_count > 0)
-        status = quant_config_write(rewrite, &value, &why, reterr);
+        status = quant_config_write(rewrite, &value, ret_file, &why, reterr);
     const bool written = value.length > 0, mlx = written && is_mlx(rewrite);
     bool fits = !value.failed;
     for (size_t i = 0; i < 3 && fits && !before.failed; i++) {
@@ -415,6 +474,7 @@ static enum dti_status edit(struct dti_rewrite *rewrite, const char *path,
         warn(rewrite, "no_quantization_config", words);
     }
     rewrite->configured = written;
+    rewrite->configured_twice = ret_file->length > 0;
     if (status == DTI_OK)
         *ret = before;
     else
@@ -424,21 +484,33 @@ static enum dti_status edit(struct dti_rewrite *rewrite, const char *path,
     return status;
 }
 
+/* The name of the layout's own configuration. */
+static const char *layout_file(const struct dti_rewrite *rewrite)
+{
+    const enum dti_quant_layout layout = rewrite->request.quantize.layout;
+    return dti_layout_called(dti_quant_layout_name(layout))->config_file;
+}
+
 static enum dti_status add_config(struct dti_rewrite *rewrite, const char *path,
                                   struct dti_error *reterr)
 {
     struct dti_input input;
-    struct dti_buffer text, edited;
+    struct dti_buffer text, edited, file;
     enum dti_status status = dti_input_open_file(&input, path, reterr);
     if (status != DTI_OK)
         return status;
     dti_buffer_init(&text);
+    dti_buffer_init(&file);
     status = dti_input_read_all(&input, DTI_SMALL_FILE, "a configuration", &text, reterr);
     dti_input_close(&input);
     if (status == DTI_OK)
-        status = edit(rewrite, path, &text, &edited, reterr);
+        status = edit(rewrite, path, &text, &edited, &file, reterr);
     if (status == DTI_OK)
         status = dti_new_files_add_text(&rewrite->files, config_name, &edited, reterr);
+    if (status == DTI_OK && file.length > 0)
+        status = dti_new_files_add_text(&rewrite->files, layout_file(rewrite), &file, reterr);
+    else
+        dti_buffer_free(&file);
     dti_buffer_free(&text);
     return status;
 }
@@ -456,6 +528,43 @@ static void warn_of_others(const struct companions *list)
                    lost == 1 ? " leads" : "s lead", lost == 1 ? "is" : "are", list->lost.first);
     if (lost > 0)
         warn(list->rewrite, "lost_links", text);
+}
+
+/* A layout's own configuration that an older model left in the folder of the new files, which
+ * programs would read for these. */
+static void warn_of_old(const struct dti_rewrite *rewrite, const char *name)
+{
+    const char *const folder = rewrite->files.path;
+    const size_t length = strlen(folder);
+    char path[4096], label[DTI_QUOTE_SIZE], text[DTI_QUOTE_SIZE + 128];
+    size_t at = 0;
+    const int size = snprintf(path, sizeof path, "%s%s%s", folder,
+                              length > 0 && folder[length - 1] != '/' ? "/" : "", name);
+    while (at < rewrite->files.count && strcmp(rewrite->files.list[at].path, path) != 0)
+        at++;
+    if (length == 0 || size < 0 || (size_t)size >= sizeof path || at < rewrite->files.count ||
+        dti_input_there(path) != 0)
+        return;
+    (void)snprintf(text, sizeof text,
+                   "%s stays in the folder, and programs that read it take the new tensors for "
+                   "older ones",
+                   dti_quote(label, path, strlen(path)));
+    const struct dti_note note = {
+        .code = "old_configuration", .text = text, .remedy = DTI_REMEDY_REMOVE_FILE};
+    if (rewrite->request.warn)
+        rewrite->request.warn(rewrite->request.warn_context, &note);
+}
+
+static void warn_of_old_ones(const struct dti_rewrite *rewrite)
+{
+    for (const struct dti_layout_ops *const *row = dti_layouts; *row; row++) {
+        const char *const name = (*row)->config_file;
+        const struct dti_layout_ops *const *other = dti_layouts;
+        while (name && (!(*other)->config_file || strcmp((*other)->config_file, name) != 0))
+            other++;
+        if (name && other == row) /* several layouts may have the same */
+            warn_of_old(rewrite, name);
+    }
 }
 
 enum dti_status dti_rewrite_add_companions(struct dti_rewrite *rewrite, struct dti_error *reterr)
@@ -478,6 +587,8 @@ enum dti_status dti_rewrite_add_companions(struct dti_rewrite *rewrite, struct d
     }
     if (status == DTI_OK)
         warn_of_others(&list);
+    if (status == DTI_OK && is_described_anew(rewrite))
+        warn_of_old_ones(rewrite);
     for (size_t i = 0; i < list.count; i++)
         dti_free(list.names[i]);
     dti_free(list.names);

@@ -243,6 +243,7 @@ struct dti_rewrite {
     struct dti_quantize_form *forms;    /* quantize: of the rules, then of all other tensors */
     struct dti_fused_ranges *fused;     /* quantize: tensors that share scales, or NULL */
     bool configured;                    /* a config.json of the output describes the quantization */
+    bool configured_twice;              /* and so does the layout's own file next to it */
     uint64_t input_bytes, output_bytes; /* of data: read, written */
     uint64_t work_bytes;                /* bytes read, some twice: the total for progress */
     size_t changed_count;               /* tensors with DTI_FATE_CHANGED */
@@ -350,6 +351,11 @@ static inline bool dti_rewrite_has_zero_points(const struct dti_rewrite *rewrite
         any = any || rewrite->forms[i].zero_points;
     return any;
 }
+
+/* Writes the quantization_config of config.json for the quantized tensors, of which there are any.
+ * If there is none, *ret_why says why. Fails with DTI_NO_MEMORY. */
+enum dti_status dti_rewrite_quant_config(const struct dti_rewrite *rewrite, struct dti_buffer *ret,
+                                         const char **ret_why, struct dti_error *reterr);
 
 /* How the parts of a quantized tensor are stored. */
 void dti_rewrite_stored(const struct dti_rewrite *rewrite, size_t tensor,

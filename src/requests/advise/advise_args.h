@@ -43,6 +43,9 @@ enum dti_status dti_advise_weigh(struct dti_measured *measured, const char *path
 /* advise_exllamav3.c: from a measurement.json. */
 enum dti_status dti_advise_weigh_exllamav3(struct dti_measured *measured, const char *path,
                                            struct dti_error *reterr);
+/* advise_scores.c: from the search state of ModelOpt's auto_quantize(). */
+enum dti_status dti_advise_weigh_scores(struct dti_measured *measured, const char *path,
+                                        struct dti_error *reterr);
 
 /* advise_request.c: all of it. Free the answer in any case. Returns DTI_ANSWER_NO with the error's
  * text if nothing fits. */

@@ -114,7 +114,8 @@ static enum dti_status report(struct dti_rewrite_job *job, struct dti_error *ret
     if (measuring->advise) {
         measuring->advise->bytes = rewrite->output_bytes;
         measuring->advise->file_bytes = rewrite->files.bytes;
-        return DTI_OK;
+        return dti_advise_document(measuring->advise->form, rewrite, &measuring->advise->document,
+                                   reterr);
     }
     if (!measuring->errors) /* no tensor is read */
         status = dti_tensor_errors_new(&measuring->errors, rewrite->container, reterr);

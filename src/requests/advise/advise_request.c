@@ -36,15 +36,16 @@ const struct dti_option dti_advise_options[] = {
     OPT_GLOB(0, "keep", struct advise_args, keep, "GLOB,...", "tensors that stay as they are",
              .matters = true),
     OPT_FILE(0, "weights", struct advise_args, weights, "FILE",
-             "weights of errors: an importance matrix, a .csv of NAME,NUMBER, or the .json of "
-             "exllamav3's measurement"),
+             "weights of errors: an importance matrix, a .csv of NAME,NUMBER, the .json of "
+             "exllamav3's measurement, or the .pth of ModelOpt's auto_quantize"),
     OPT_FILE(0, "measurements", struct advise_args, measurements, "FILE",
              "take the measurements from this file; if it does not exist, write them"),
     OPT_FILE('o', "output", struct advise_args, transfer.output, "FILE",
              "the plan to write, which dtinfo quant executes", .matters = true),
     OPT_FILE(0, "svg", struct advise_args, svg, "FILE", "write the picture of all sizes as SVG"),
     OPT_TEXT(0, "as", struct advise_args, form, "FORM",
-             "what -o writes: plan (the default), or llama-quantize for its types of tensors"),
+             "what -o writes: plan (the default), or what another program reads: llama-quantize, "
+             "modelopt, compressed-tensors or comfyui"),
     DTI_ROW_FORCE(struct advise_args, transfer.force, ""),
     OPT_TEXT(0, "threads", struct advise_args, transfer.threads, "N",
              "threads, or all: one on each CPU (the default)"),
@@ -152,14 +153,53 @@ static enum dti_status read_menu(struct dti_advise *advise, const char *menu,
     return status;
 }
 
-static enum dti_status check_input(const struct dti_advise_work *work, bool types,
-                                   struct dti_error *reterr)
+static enum dti_status read_form(struct dti_advise *advise, const char *word,
+                                 struct dti_error *reterr)
 {
-    const char *const form = work->args->form;
-    if (form && !types && strcmp(form, "plan") != 0)
-        return dti_fail_word(reterr, DTI_USAGE, form, strlen(form),
-                             "--as takes plan or llama-quantize; got %s",
-                             DTI_QUOTED(form, strlen(form)));
+    enum dti_advise_form form = DTI_ADVISE_AS_PLAN;
+    while (word && form < DTI_ADVISE_FORMS && strcmp(dti_advise_form_row(form)->word, word) != 0)
+        form++;
+    if (form == DTI_ADVISE_FORMS)
+        return dti_fail_word(reterr, DTI_USAGE, word, strlen(word),
+                             "--as takes plan, llama-quantize, modelopt, compressed-tensors or "
+                             "comfyui; got %s",
+                             DTI_QUOTED(word, strlen(word)));
+    advise->form = form;
+    return DTI_OK;
+}
+
+static enum dti_status check_form(const struct dti_advise *advise,
+                                  const struct dti_advise_work *work, struct dti_error *reterr)
+{
+    const struct dti_advise_form_row *const form = dti_advise_form_row(advise->form);
+    if (form->loader == DTI_ADVISE_LOADERS)
+        return DTI_OK;
+    const struct dti_advise_row *const row = dti_advise_row_of(form->loader);
+    if (row == work->row && work->args->transfer.output)
+        return DTI_OK;
+    return dti_fail(reterr, DTI_USAGE, "--as %s is for -o FILE and --loader %s; give those",
+                    form->word, row->name);
+}
+
+/* Before anything is measured. */
+static enum dti_status check_algorithms(const struct dti_advise *advise, struct dti_error *reterr)
+{
+    const struct dti_measured *const measured = &advise->measured;
+    const struct dti_advise_form_row *const form = dti_advise_form_row(advise->form);
+    const enum dti_quant_per per = advise->row->channels ? DTI_PER_CHANNEL : DTI_PER_TENSOR;
+    for (size_t i = 0; i < measured->format_count && advise->form == DTI_ADVISE_AS_ALGORITHMS;
+         i++) {
+        if (!dti_advise_has_algorithm(measured->formats[i], per))
+            return dti_fail(
+                reterr, DTI_USAGE, "%s has no algorithm for %s; give --menu %s, or leave out --as",
+                form->word, DTI_QUOTED(measured->formats[i], strlen(measured->formats[i])),
+                form->menu);
+    }
+    return DTI_OK;
+}
+
+static enum dti_status check_input(const struct dti_advise_work *work, struct dti_error *reterr)
+{
     const struct dti_container *const container = work->container;
     for (size_t i = 0; i < container->tensor_count; i++) {
         char place[DTI_TENSOR_PLACE];
@@ -168,9 +208,6 @@ static enum dti_status check_input(const struct dti_advise_work *work, bool type
                             "%s is quantized already; give the model that it was made from",
                             dti_tensor_place(container, i, place));
     }
-    if (types && (!work->row->gguf || !work->args->transfer.output))
-        return dti_fail(reterr, DTI_USAGE,
-                        "--as llama-quantize is for -o FILE and --loader llama.cpp; give those");
     if (dti_is_gguf(container->kind) && !work->row->gguf)
         return dti_fail(reterr, DTI_USAGE,
                         "%s loads no gguf files; leave out --loader, or give the safetensors model",
@@ -231,14 +268,14 @@ enum dti_status dti_advise_run(struct dti_advise *ret, struct dti_advise_work *w
 {
     const struct advise_args *const args = work->args;
     struct dti_container *container = NULL;
-    *ret = (struct dti_advise){.path = path,
-                               .fit = args->fit,
-                               .weights = args->weights,
-                               .plan = args->transfer.output,
-                               .types = args->form && strcmp(args->form, "llama-quantize") == 0};
+    *ret = (struct dti_advise){
+        .path = path, .fit = args->fit, .weights = args->weights, .plan = args->transfer.output};
     ret->measured.path = path;
     ret->measured.keep = args->keep;
+    dti_buffer_init(&ret->document);
     enum dti_status status = read_fit(ret, work, reterr);
+    if (status == DTI_OK)
+        status = read_form(ret, args->form, reterr);
     if (status == DTI_OK)
         status = dti_container_open(&container, path, NULL, reterr);
     if (status != DTI_OK)
@@ -249,9 +286,18 @@ enum dti_status dti_advise_run(struct dti_advise *ret, struct dti_advise_work *w
                           : dti_is_gguf(container->kind) ? DTI_ADVISE_LLAMA_CPP
                                                          : DTI_ADVISE_VLLM);
     ret->measured.loader = ret->row->name;
-    status = check_input(work, ret->types, reterr);
+    status = check_input(work, reterr);
     if (status == DTI_OK)
-        status = read_menu(ret, args->menu ? args->menu : ret->row->menu, reterr);
+        status = check_form(ret, work, reterr);
+    const char *const own = dti_advise_form_row(ret->form)->menu;
+    if (status == DTI_OK)
+        status = read_menu(ret,
+                           args->menu    ? args->menu
+                           : own[0] != 0 ? own
+                                         : ret->row->menu,
+                           reterr);
+    if (status == DTI_OK)
+        status = check_algorithms(ret, reterr);
     if (status == DTI_OK)
         status = dti_advise_measure(work, ret, reterr);
     if (status == DTI_OK)

@@ -237,6 +237,8 @@ static enum dti_status weigh_by_file(struct dti_measured *measured, const char *
         return weigh_by_table(measured, path, reterr);
     if (dot && strcmp(dot, ".json") == 0)
         return dti_advise_weigh_exllamav3(measured, path, reterr);
+    if (dot && (strcmp(dot, ".pth") == 0 || strcmp(dot, ".pt") == 0))
+        return dti_advise_weigh_scores(measured, path, reterr);
     return weigh_by_matrix(measured, path, reterr);
 }
 

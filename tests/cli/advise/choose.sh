@@ -13,4 +13,10 @@ dtinfo mem small.safetensors | sed -n 2,3p
 dtinfo advise model --fit 1MB --loader llama.cpp
 dtinfo advise model --fit 18kB --loader llama.cpp --menu stored,q8_0 -o types.txt --as llama-quantize | tail -1
 cat types.txt
+for form in modelopt compressed-tensors; do
+    dtinfo advise model --fit 17kB -o $form.json --as $form | tail -1
+    cat $form.json
+done
+dtinfo advise model --fit 18kB --loader comfyui -o comfyui.json --as comfyui | tail -1
+cat comfyui.json
 dtinfo advise model --fit 17kB -q

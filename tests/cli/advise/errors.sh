@@ -18,6 +18,13 @@ try advise model --fit 1MB --keep '*q_prj*'
 try advise model --fit 1MB -o -
 try advise model --fit 1MB -o x.txt --as llama-quantize
 try advise model --fit 1MB --as llama-quantize --loader llama.cpp
+try advise model --fit 1MB --as modelopt
+try advise model --fit 1MB -o x.txt --as modelopt --loader comfyui
+try advise model --fit 1MB -o x.txt --as comfyui
+try advise model --fit 1MB -o x.txt --as compressed
+try advise model --fit 1MB -o x.txt --as modelopt --menu fp8,int4
+try advise model --fit 1MB -o x.txt --as modelopt
+try advise model --fit 1MB -o x.txt --as compressed-tensors --menu fp8_e5m2
 touch there.json
 try advise model --fit 1MB -o there.json
 try advise model --fit 1MB --measurements there.json
@@ -30,6 +37,21 @@ for line in 'x' ',1' '*,' '*,-1' '*,nan'; do
 done
 printf 'a,1\na,2\n*,1\n' > w.csv
 try advise model --fit 1MB --weights w.csv
+echo x > w.pth
+try advise model --fit 1MB --weights w.pth
+python3 - <<'P'
+import pickle, zipfile
+def state(path, value):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("x/data.pkl", pickle.dumps(value, 2))
+state("old.pth", {"candidate_stats": {"lm_head.quant_recipe": {"scores": [1.0, 0], "costs": [1.0, 2.0]}}})
+state("none.pth", {"model": 1})
+state("nan.pth", {"candidate_stats": {"x": {"scores": [float("nan")], "costs": [1.0], "module_names": ["x"]}}})
+P
+for state in old none nan; do
+    try advise model --fit 1MB --weights $state.pth
+done
+rm ./*.pth
 dtinfo quant model q8_0 -o q.gguf -q 2> /dev/null
 try advise q.gguf --fit 1MB
 dtinfo cast model bf16 -o p.gguf -q 2> /dev/null

@@ -13,10 +13,13 @@ import json
 import math
 import os
 import pathlib
+import pickle
 import struct
 import subprocess
 import sys
 import tempfile
+import types
+import zipfile
 
 import harness
 
@@ -263,6 +266,7 @@ def judge_choice(folder, tensors, measured, out):
     table.write_text("*q_proj*,100\n")
     run(*words, "--fit", budget, "--weights", table, code=3)
     judge_divergences(words, groups, counts, budget, out, lambda by: best_of_all(measured, groups, menu, kept, budget, by)[0])
+    judge_scores(words, groups, counts, budget, out, lambda by: best_of_all(measured, groups, menu, kept, budget, by)[0])
 
 
 def judge_divergences(words, groups, counts, budget, out, best):
@@ -283,6 +287,55 @@ def judge_divergences(words, groups, counts, budget, out, best):
     close("the least error weighted by divergences", answer["error"], best(weights))
     for group in answer["groups"]:
         close("weight by divergences of " + group["tensors"][0], group["weight"], sum(weights[name] for name in group["tensors"]))
+
+
+def torch_file(path, value, protocol):
+    """A file as torch.save() writes it."""
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("state/data.pkl", pickle.dumps(value, protocol))
+        archive.writestr("state/byteorder", "little")
+
+
+def judge_scores(words, groups, counts, budget, out, best):
+    """The search state of ModelOpt: the score of the format that takes least, divided by the numbers of elements. Formats are
+    objects of its own."""
+    module = sys.modules.setdefault("modelopt.torch.quantization.algorithms", types.ModuleType("algorithms"))
+    module.QuantRecipe = type("QuantRecipe", (), {"__module__": "modelopt.torch.quantization.algorithms"})
+    random, weights, stats = numpy.random.default_rng(10), {}, {}
+    for index, group in enumerate(groups):
+        parts = [group[:1], group[1:]] if len(group) == 3 else [group]
+        for part in parts:
+            order = list(random.permutation(3))
+            scores = sorted(map(float, 10.0 ** random.uniform(-8, 2, 2)), reverse=True) + [0]
+            scores = [-1e-9, -1e-9, 0] if index == 1 else scores
+            costs = [512.0, 1024, 1 << 40]
+            formats = [module.QuantRecipe() for _ in order]
+            for one in formats:
+                one.compression = 0.25
+            names = [name[:-len(".weight")] for name in part]
+            stats[names[0] + ".quant_recipe"] = {
+                "formats": formats, "scores": [scores[at] for at in order], "costs": [costs[at] for at in order],
+                "module_names": names, "quantizer_attrs": {name: ("weight_quantizer",) for name in names}, "is_fixed": False}
+            for name in part:
+                weights[name] = max(0, scores[0]) * counts[name] / sum(counts[other] for other in part)
+    state = {"method": "gradient", "candidate_stats": stats, "best": {"score": math.inf}}
+    for name, protocol in (("state.pth", 2), ("state.pt", 4)):
+        torch_file(out / name, state, protocol)
+        answer = ask(*words, "--fit", budget, "--weights", out / name)
+        close("the least error weighted by scores", answer["error"], best(weights))
+        for group in answer["groups"]:
+            close("weight by scores of " + group["tensors"][0], group["weight"], sum(weights[name] for name in group["tensors"]))
+    some = next(iter(stats.values()))
+    for what, change in (("a NaN", {"scores": [math.nan, 1.0, 0]}), ("one score too few", {"scores": [1.0, 0.5]}),
+                         ("a text", {"costs": ["1", 2.0, 3.0]}), ("no names", {"module_names": None}),
+                         ("a name twice", {"module_names": 2 * some["module_names"]}), ("other names", {"module_names": ["x"]})):
+        torch_file(out / "state.pth", dict(state, candidate_stats=dict(stats, **{next(iter(stats)): dict(some, **change)})), 2)
+        refused = run(*words, "--fit", budget, "--weights", out / "state.pth", code=3)
+        require(refused.stderr.count("\n") == 2 and "state.pth" in refused.stderr, "refuses " + what, refused.stderr)
+    for what, broken in (("a state without scores", dict(state, candidate_stats={})), ("another dict", {"a": 1}), ("a list", [1, 2])):
+        torch_file(out / "state.pth", broken, 2)
+        refused = run(*words, "--fit", budget, "--weights", out / "state.pth", code=3)
+        require(refused.stderr.count("\n") == 2 and "state.pth" in refused.stderr, "refuses " + what, refused.stderr)
 
 
 def judge_plan(folder, out, loader, target):

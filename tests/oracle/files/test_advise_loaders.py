@@ -9,6 +9,7 @@ usage: test_advise_loaders.py DTINFO
 """
 import json
 import os
+import sys
 import tempfile
 
 os.environ["TQDM_DISABLE"] = "1"
@@ -53,16 +54,20 @@ def model():
         json.dump(CONFIG, file)
 
 
-def planned(loader, menu, out):
-    """Writes the file of a plan with a size in the middle of the menu's; the formats by tensor."""
+def planned(loader, menu, out, form=None):
+    """Writes the file of a plan with a size in the middle of the menu's, and form.json, the plan in another form; the formats by
+    tensor."""
     words = ["advise", "model", "--loader", loader, "--menu", menu, "--measurements", loader + ".json", "--force"]
     if not os.path.exists(loader + ".json"):
         run(*[word for word in words if word not in ("--menu", menu)], "--fit", "1GB", "-q")
     ends = json.loads(run(*words, "--fit", "1GB", "--json"))["frontier"]
-    run(*words, "--fit", str((ends[0]["bytes"] + 2 * ends[-1]["bytes"]) // 3), "-o", "plan.json", "-q")
+    size = str((ends[0]["bytes"] + 2 * ends[-1]["bytes"]) // 3)
+    run(*words, "--fit", size, "-o", "plan.json", "-q")
     with open("plan.json") as file:
         formats = {entry["name"]: entry["format"] for entry in json.load(file)["tensors"]}
     run("quant", "model", "--plan", "plan.json", "-o", out, "--force", "-q")
+    if form:
+        run(*words, "--fit", size, "-o", "form.json", "--as", form, "-q")
     used = set(formats.values()) | ({"stored"} if "stored" in menu else set())
     TALLY.check("%s %s: several formats" % (loader, menu), len(used) > 1, True)
     return formats
@@ -141,11 +146,16 @@ def vllm():
     transformers.utils.logging.disable_progress_bar()
     seen = set()
     for menu in ("fp8,nvfp4", "mxfp8,int4", "int8,mxfp4", "stored,int4", "stored,fp8,mxfp8,mxfp4,nvfp4,int8,int4"):
-        formats = planned("vllm", menu, "written")
+        formats = planned("vllm", menu, "written", "compressed-tensors")
         run("quant", "written", "fp32", "--dequant", "-o", "numbers", "--force", "-q")
         parts, own = read_file("written/model.safetensors"), read("numbers/model.safetensors")
         with open("written/config.json") as file:
             block = json.load(file)["quantization_config"]
+        with open("form.json") as file:
+            alone = json.load(file)
+        schemes_of(menu + " alone", alone, formats)
+        TALLY.check(menu + ": --as compressed-tensors is what quant writes, but for the order of groups",
+                    *[dict(one, config_groups=sorted(map(json.dumps, one["config_groups"].values()))) for one in (alone, block)])
         by_compressors(menu, parts, schemes_of(menu, block, formats), own)
         by_transformers(menu, "written", parts, formats, own)
         seen.update(formats.values())
@@ -153,17 +163,67 @@ def vllm():
     TALLY.part("plans for vllm")
 
 
+# --as modelopt: what ModelOpt's exporter says of modules of these formats.
+THEIRS = {"fp8_e4m3fn": ("fp8_pc_pt", 0), "nvfp4": ("w4a16_nvfp4", 16), "mxfp8_e4m3": ("mxfp8", 32)}
+
+
+def scores():
+    """The search state that ModelOpt itself writes, as weights."""
+    import modelopt.torch.quantization as mtq
+    import transformers
+    made = transformers.AutoModelForCausalLM.from_pretrained("model", dtype=torch.float32)
+    data = [torch.randint(0, WORDS, (2, 8), generator=torch.Generator().manual_seed(turn)) for turn in range(2)]
+    state = mtq.auto_quantize(
+        made, constraints={"effective_bits": 6.0}, quantization_formats=["INT4_BLOCKWISE_WEIGHT_ONLY_CFG", "FP8_DEFAULT_CFG"], data_loader=data,
+        forward_step=lambda made, words: made(words, labels=words), loss_func=lambda output, _: output.loss, num_calib_steps=2,
+        num_score_steps=2, checkpoint="state.pth", verbose=False, disabled_layers=["*lm_head*"])[1]
+    answer = json.loads(run("advise", "model", "--fit", "1GB", "--measurements", "vllm.json", "--weights", "state.pth", "--json"))
+    theirs = {}
+    for stats in state["candidate_stats"].values():
+        theirs[stats["module_names"][0] + ".weight"] = (len(stats["module_names"]), stats["scores"][stats["costs"].index(min(stats["costs"]))])
+    TALLY.check("scores of ModelOpt's groups", {group["tensors"][0]: (len(group["tensors"]), float("%.12g" % group["weight"]))
+                                                for group in answer["groups"]},
+                {name: (count, float("%.12g" % score)) for name, (count, score) in theirs.items() if name != "lm_head.weight"})
+
+
+def modelopt():
+    if not torch or not have("modelopt"):
+        return TALLY.skip("nvidia-modelopt")
+    from modelopt.torch.export.quant_utils import process_layer_quant_config
+    seen = set()
+    for menu in ("fp8,nvfp4", "mxfp8,nvfp4", "fp8,mxfp8,nvfp4"):
+        formats, told = planned("vllm", menu, "written", "modelopt"), {}
+        for name, one in formats.items():
+            stem = name[:-len("weight")]
+            told[stem + "quantization"], told[stem + "awq_block_size"] = THEIRS[one]
+        with open("form.json") as file:
+            alone = json.load(file)
+        theirs = process_layer_quant_config(told)
+        if theirs["quant_algo"] != "MIXED_PRECISION":
+            sys.exit("the menu %s gave one format" % menu)
+        TALLY.check("%s: --as modelopt" % menu, alone, theirs)
+        seen.update(formats.values())
+    TALLY.check("every algorithm", sorted(seen), sorted(THEIRS))
+    scores()
+    TALLY.part("plans as ModelOpt's layers")
+
+
 def comfyui():
     if not (torch and have("comfy_kitchen")):
         return TALLY.skip("comfy-kitchen")
     seen = set()
     for menu in ("fp8,nvfp4", "mxfp8,nvfp4", "int8,nvfp4", "stored,fp8,mxfp8,nvfp4,int8"):
-        formats = planned("comfyui", menu, "comfy")
+        formats = planned("comfyui", menu, "comfy", "comfyui")
         run("quant", "comfy", "fp32", "--dequant", "-o", "numbers", "--force", "-q")
         parts, own = read("comfy/model.safetensors"), read("numbers/model.safetensors")
         marks = {name[:-len("comfy_quant")] + "weight": json.loads(array.tobytes())["format"] for name, array in parts.items()
                  if name.endswith(".comfy_quant")}
         TALLY.check("%s: layers with a mark" % menu, sorted(marks), sorted(formats))
+        with open("form.json") as file:
+            alone = json.load(file)
+        TALLY.check("%s: --as comfyui" % menu, (sorted(alone), alone["format_version"]), (["format_version", "layers"], "1.0"))
+        TALLY.check("%s: layers of --as comfyui" % menu, {name + ".weight": json.dumps(mark) for name, mark in alone["layers"].items()},
+                    {name: parts[name[:-len("weight")] + "comfy_quant"].tobytes().decode() for name in formats})
         for name, mark in marks.items():
             shape = own[name].shape
             theirs = kitchen_reads(parts, name, mark, shape).dequantize().float().numpy()
@@ -197,6 +257,7 @@ with tempfile.TemporaryDirectory() as place:
     os.chdir(place)
     model()
     vllm()
+    modelopt()
     comfyui()
     llama_cpp()
     os.chdir("/")
