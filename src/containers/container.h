@@ -230,8 +230,12 @@ struct dti_container {
     struct dti_container_file index_file; /* the open index; path is NULL without one */
     size_t file_count; /* 1, or the number of shards (sorted by name) or of parts (in order) */
     struct dti_container_file *files;
-    size_t tensor_count; /* in the order of their data, file after file */
-    struct dti_tensor *tensors;
+    size_t tensor_count;        /* in the order of their data, file after file */
+    struct dti_tensor *tensors; /* NULL: a view makes them, and has a list of structs with their
+                                 * names: */
+    const struct dti_tensor *(*make)(const struct dti_container *container, size_t tensor);
+    const void *names;
+    struct dti_named named;
     const struct dti_onnx_weight **weights; /* ONNX: for each tensor whose codes a node dequantizes,
                                              * else NULL; NULL: no tensor has one */
     size_t metadata_count; /* in file order; sharded: each key once, from the first shard that has
@@ -246,6 +250,14 @@ struct dti_container {
     struct dti_container *stored;
     const uint32_t *stored_at;
 };
+
+/* A tensor of any container. One that is made stays until its thread has made as many others. */
+enum { DTI_MADE_TENSORS = 8 };
+static inline const struct dti_tensor *dti_container_tensor(const struct dti_container *container,
+                                                            size_t tensor)
+{
+    return container->tensors ? &container->tensors[tensor] : container->make(container, tensor);
+}
 
 /* What a node states about the codes of a tensor; NULL: no node dequantizes it. */
 static inline const struct dti_onnx_weight *dti_container_weight(

@@ -63,7 +63,8 @@ static bool keeps(const struct dti_rewrite *rewrite, size_t tensor, enum dti_fat
 static enum dti_fate choose(const struct dti_rewrite *rewrite, const struct dti_quant_names *names,
                             size_t tensor)
 {
-    const struct dti_format *const format = rewrite->container->tensors[tensor].format;
+    const struct dti_format *const format =
+        dti_container_tensor(rewrite->container, tensor)->format;
     (void)names;
     const enum dti_dtype cast =
         dti_file_transcode_cast(rewrite->request.transcode, dti_rewrite_place(rewrite, tensor));
@@ -128,9 +129,9 @@ static size_t count_parts(const struct dti_rewrite *rewrite, const char *ending,
         dti_file_transcode_container(rewrite->request.transcode);
     size_t count = 0;
     for (size_t i = 0; i < view->tensor_count; i++) {
-        if (view->tensors[i].rank == 0 && is_part(rewrite, i) &&
-            dti_quant_name_ends(view->tensors[i].name, view->tensors[i].name_length, ending) &&
-            count++ == 0)
+        const struct dti_tensor *const tensor = dti_container_tensor(view, i);
+        if (tensor->rank == 0 && is_part(rewrite, i) &&
+            dti_quant_name_ends(tensor->name, tensor->name_length, ending) && count++ == 0)
             *ret_first = i;
     }
     return count;
@@ -148,7 +149,7 @@ static void warn_of_mlx(const struct dti_rewrite *rewrite)
     const size_t count = count_parts(rewrite, ".global_scale", &first);
     if (count > 0) {
         const struct dti_tensor *const tensor =
-            &dti_file_transcode_container(transcode)->tensors[first];
+            dti_container_tensor(dti_file_transcode_container(transcode), first);
         (void)snprintf(text, sizeof text,
                        "%zu matri%s a global_scale, which MLX reads and mlx-lm 0.32 does not, "
                        "except for stacks of experts: the first is %s",

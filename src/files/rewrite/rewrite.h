@@ -270,11 +270,11 @@ enum dti_status dti_rewrite_new(struct dti_rewrite **ret, struct dti_container *
                                 const struct dti_rewrite_request *request,
                                 struct dti_error *reterr);
 
-/* The container's tensor for an index into the written tensors. */
+/* The container's tensor for an index into the written tensors, as dti_container_tensor(). */
 static inline const struct dti_tensor *dti_rewrite_source(const struct dti_rewrite *rewrite,
                                                           size_t tensor)
 {
-    return &rewrite->container->tensors[rewrite->tensors[tensor].source];
+    return dti_container_tensor(rewrite->container, rewrite->tensors[tensor].source);
 }
 
 /* The index of a tensor of the container in the container it was selected from. */

@@ -589,13 +589,15 @@ static enum dti_status add_without_list(struct dti_rewrite *rewrite, struct new_
                                         struct dti_rewrite_metadata *metadata,
                                         struct dti_error *reterr)
 {
+    const struct dti_container *const container = rewrite->container;
+    const struct dti_tensor *const tensors = container->tensors;
     const struct dti_new_source source = {
         .count = rewrite->tensor_count,
         .get = get_tensor,
         .set = set_tensor,
         .context = rewrite,
-        .items = rewrite->container->tensors,
-        .named = DTI_NAMED(struct dti_tensor, name),
+        .items = tensors ? tensors : container->names,
+        .named = tensors ? DTI_NAMED(struct dti_tensor, name) : container->named,
     };
     bool added = false;
     if (!dti_rewrite_put_marks(rewrite, &source, metadata->entries, &metadata->count,

@@ -113,23 +113,18 @@ static uint64_t set_blocks(struct dti_tensor *tensor, const struct dti_gguf_type
 }
 
 /* Keeps where the bytes of a part come from, unless they are numbers; false: out of memory. */
-static bool keep_source(struct dti_pool *pool, const struct dti_transcode_part *part,
+static bool keep_source(struct dti_transcode_tensors *tensors,
+                        const struct dti_transcode_part *part, struct dti_transcode_like *like,
                         struct dti_transcode_entry *entry)
 {
-    entry->copied = part->copied.container != NULL; /* that of the view: it has no other parts */
-    entry->number = !entry->copied && dti_transcode_is_number(&part->source);
-    entry->made = !entry->copied && !part->numbers && !entry->number;
-    if (entry->copied)
-        entry->from.tensor = (uint32_t)part->copied.tensor;
-    else if (entry->number)
-        entry->from.number = part->source.context;
-    if (!entry->made)
-        return true;
-    struct dti_batch_source *const source = dti_pool_alloc(pool, sizeof *source);
-    if (source)
-        *source = part->source;
-    entry->from.source = source;
-    return source != NULL;
+    like->copied = part->copied.container != NULL; /* that of the view: it has no other parts */
+    like->number = !like->copied && dti_transcode_is_number(&part->source);
+    like->made = !like->copied && !part->numbers && !like->number;
+    if (like->copied)
+        entry->from.index = (uint32_t)part->copied.tensor;
+    else if (like->number)
+        memcpy(entry->from.number, part->source.context, sizeof entry->from.number);
+    return !like->made || dti_transcode_add_source(tensors, &part->source, &entry->from.index);
 }
 
 /* A part's shape: that of the numbers or of a tensor added before, or a copy; NULL: out of
@@ -138,14 +133,13 @@ static const uint64_t *keep_shape(struct dti_file_transcode *transcode,
                                   const struct dti_tensor *shown,
                                   const struct dti_transcode_part *part)
 {
-    enum { LOOK_BACK = 2 * DTI_TRANSCODE_PARTS };
     const size_t bytes = part->rank * sizeof *part->shape;
-    const struct dti_tensor *const end = &transcode->view.tensors[transcode->view.tensor_count - 1];
-    for (size_t i = 0; i <= LOOK_BACK && i < transcode->view.tensor_count && bytes > 0; i++) {
-        const struct dti_tensor *const other = i == 0 ? shown : end - i;
-        if (other->rank == part->rank && memcmp(other->shape, part->shape, bytes) == 0)
-            return other->shape;
-    }
+    if (bytes > 0 && shown->rank == part->rank && memcmp(shown->shape, part->shape, bytes) == 0)
+        return shown->shape;
+    const uint64_t *const recent =
+        dti_transcode_recent_shape(&transcode->tensors, part->rank, part->shape);
+    if (recent)
+        return recent;
     uint64_t *const copy = dti_pool_array(&transcode->pool, (size_t)part->rank + 1, sizeof *copy);
     if (copy)
         memcpy(copy, part->shape, bytes);
@@ -174,6 +168,31 @@ static const char *keep_name(struct dti_pool *pool, const struct dti_tensor *sho
     return name;
 }
 
+/* Fills the tensor that a part becomes; *ret_written: its bytes in the new file. False: they exceed
+ * 2^64. */
+static bool fill_tensor(const struct dti_transcode_part *part, const uint64_t *shape,
+                        struct dti_tensor *tensor, uint64_t *ret_written)
+{
+    const struct dti_format *const written = dti_format_get(part->dtype);
+    bool fits = true;
+    tensor->name = NULL;
+    tensor->name_length = 0;
+    tensor->format = part->numbers ? dti_format_get(DTI_FP32) : written;
+    tensor->stored_as = tensor->format->name;
+    tensor->layout = (struct dti_layout){.swapped = false};
+    tensor->rank = part->rank;
+    tensor->shape = shape;
+    tensor->elements = 1;
+    for (unsigned i = 0; i < part->rank; i++)
+        fits = fits && dti_mul_u64(tensor->elements, shape[i], &tensor->elements);
+    fits = fits &&
+           dti_format_bytes(tensor->format, &tensor->layout, tensor->elements, &tensor->bytes) &&
+           dti_format_bytes(written, &tensor->layout, tensor->elements, ret_written);
+    if (part->blocks)
+        *ret_written = set_blocks(tensor, part->blocks);
+    return fits;
+}
+
 /* Adds a tensor of the view for a part, and its source. */
 static enum dti_status add_part(struct dti_file_transcode *transcode, size_t origin,
                                 const struct dti_transcoded *plan,
@@ -182,41 +201,32 @@ static enum dti_status add_part(struct dti_file_transcode *transcode, size_t ori
     const struct dti_dequant_found *const found = dti_transcode_found(transcode, origin);
     const size_t stem = plan->stem_length - part->less;
     const size_t at = transcode->view.tensor_count++;
-    struct dti_tensor *const tensor = &transcode->view.tensors[at];
     struct dti_transcode_entry *const entry = &transcode->entries[at];
     const uint64_t *const shape = keep_shape(transcode, found->shown, part);
     const char *const name = keep_name(&transcode->pool, found->shown, stem, part);
-    if (!shape || !name || !keep_source(&transcode->pool, part, entry))
-        return dti_no_memory(reterr);
-    *tensor = *found->shown;
-    tensor->name = name;
-    tensor->name_length = (uint32_t)(stem + strlen(part->suffix));
-    tensor->format = dti_format_get(part->numbers ? DTI_FP32 : part->dtype);
-    entry->cast = (unsigned char)(part->numbers ? part->dtype : DTI_NONE);
-    tensor->stored_as = tensor->format->name;
-    tensor->layout = (struct dti_layout){.swapped = false};
-    tensor->rank = part->rank;
-    tensor->shape = shape;
-    tensor->elements = 1;
-    bool fits = true;
-    for (unsigned i = 0; i < part->rank; i++)
-        fits = fits && dti_mul_u64(tensor->elements, shape[i], &tensor->elements);
+    struct dti_transcode_like like;
     uint64_t written = 0;
-    fits =
-        fits &&
-        dti_format_bytes(tensor->format, &tensor->layout, tensor->elements, &tensor->bytes) &&
-        dti_format_bytes(dti_format_get(part->dtype), &tensor->layout, tensor->elements, &written);
-    if (part->blocks)
-        written = set_blocks(tensor, part->blocks);
+    memset(&like, 0, sizeof like);
+    memcpy(&like.tensor, found->shown, sizeof like.tensor);
+    like.cast = part->numbers ? part->dtype : DTI_NONE;
+    if (!shape || !name || !keep_source(&transcode->tensors, part, &like, entry))
+        return dti_no_memory(reterr);
+    const bool fits = fill_tensor(part, shape, &like.tensor, &written);
     transcode->verdicts[origin].bytes += written;
     if (!fits)
         return dti_transcode_refuse(found, reterr, "its parts would exceed 2^64 bytes");
-    if (part->copied.container && dti_dequant_part_tensor(&part->copied)->bytes != tensor->bytes)
+    if (part->copied.container &&
+        dti_dequant_part_tensor(&part->copied)->bytes != like.tensor.bytes)
         return dti_fail(reterr, DTI_BUG, "a part has other bytes than it is copied from");
+    entry->name = name;
+    entry->name_length = (uint32_t)(stem + strlen(part->suffix));
     entry->origin = (uint32_t)origin;
     if (part->less > 0)
         transcode->marks[at] = dti_pool_text(&transcode->pool, plan->mark, strlen(plan->mark));
-    return part->less > 0 && !transcode->marks[at] ? dti_no_memory(reterr) : DTI_OK;
+    if (part->less > 0 && !transcode->marks[at])
+        return dti_no_memory(reterr);
+    return dti_transcode_add_like(&transcode->tensors, &like, &entry->like) ? DTI_OK
+                                                                            : dti_no_memory(reterr);
 }
 
 /* Adds the metadata entry for a tensor whose parts leave something open. */
@@ -329,9 +339,11 @@ static enum dti_status add_plain(struct dti_file_transcode *transcode, size_t or
         dti_type_rule_of(transcode->request.types, transcode->request.type_count, tensor);
     const enum dti_dtype to = rule ? rule->type->dtype : DTI_NONE;
     char place[DTI_TENSOR_PLACE];
-    transcode->view.tensors[at] = *tensor;
-    transcode->entries[at] =
-        (struct dti_transcode_entry){.origin = (uint32_t)origin, .cast = DTI_NONE};
+    struct dti_transcode_like like;
+    transcode->entries[at] = (struct dti_transcode_entry){.name = tensor->name,
+                                                          .name_length = tensor->name_length,
+                                                          .origin = (uint32_t)origin,
+                                                          .like = UINT32_MAX};
     if (to == DTI_NONE || !tensor->format || !dti_format_is_float(tensor->format) ||
         tensor->format->id == to)
         return DTI_OK;
@@ -343,8 +355,12 @@ static enum dti_status add_plain(struct dti_file_transcode *transcode, size_t or
             dti_tensor_place(transcode->dequant->container,
                              transcode->dequant->view.stored_at[origin], place),
             tensor->format->name, dti_format_get(to)->name);
-    transcode->entries[at].cast = to;
-    return DTI_OK;
+    memset(&like, 0, sizeof like);
+    memcpy(&like.tensor, tensor, sizeof like.tensor);
+    like.cast = to;
+    return dti_transcode_add_like(&transcode->tensors, &like, &transcode->entries[at].like)
+               ? DTI_OK
+               : dti_no_memory(reterr);
 }
 
 static enum dti_status make(struct dti_file_transcode *transcode, struct dti_error *reterr)
@@ -355,18 +371,22 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
     struct dti_pool *const pool = &transcode->pool;
     transcode->view = *numbers;
     transcode->view.tensor_count = 0;
-    transcode->view.tensors = dti_pool_array(pool, most + 1, sizeof *transcode->view.tensors);
+    transcode->view.tensors = NULL;
+    transcode->view.make = dti_transcode_make_tensor;
+    transcode->view.named = DTI_NAMED(struct dti_transcode_entry, name);
+    transcode->view.own = transcode;
     transcode->view.stored_at = NULL;
     transcode->marks = dti_calloc(most + 1, sizeof *transcode->marks); /* most have none */
     transcode->entries = dti_pool_array(pool, most + 1, sizeof *transcode->entries);
+    transcode->view.names = transcode->entries;
     transcode->verdicts = dti_pool_array(pool, count + 1, sizeof *transcode->verdicts);
     transcode->inputs = dti_calloc(count + 1, sizeof *transcode->inputs);
     const size_t stored = transcode->dequant->container->tensor_count;
     transcode->replaced = dti_pool_alloc(pool, stored + 1);
     struct dti_metadata *const metadata = dti_pool_array(
         pool, numbers->metadata_count + transcode->dequant->found_count + 1, sizeof *metadata);
-    if (!metadata || !transcode->view.tensors || !transcode->entries || !transcode->verdicts ||
-        !transcode->marks || !transcode->inputs || !transcode->replaced)
+    if (!metadata || !transcode->entries || !transcode->verdicts || !transcode->marks ||
+        !transcode->inputs || !transcode->replaced)
         return dti_no_memory(reterr);
     enum dti_status status = DTI_OK;
     if (numbers->metadata_count > 0)
@@ -390,6 +410,9 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
     dti_quant_names_free(&transcode->dequant->names); /* they take much memory */
     dti_free(transcode->inputs);
     transcode->inputs = NULL;
+    if (status == DTI_OK && transcode->request.layout == DTI_TRANSCODE_GGUF &&
+        !dti_transcode_make_tensors(transcode)) /* their names change once more */
+        return dti_no_memory(reterr);
     return status;
 }
 
@@ -442,6 +465,7 @@ void dti_file_transcode_free(struct dti_file_transcode *transcode)
         return;
     dti_free(transcode->inputs);
     dti_free(transcode->marks);
+    dti_transcode_tensors_free(&transcode->tensors);
     dti_pool_free(&transcode->pool);
     dti_free(transcode);
 }
@@ -457,15 +481,17 @@ enum dti_status dti_file_transcode_data(struct dti_file_transcode *transcode, si
                                         struct dti_error *reterr)
 {
     const struct dti_transcode_entry *const entry = &transcode->entries[tensor];
-    *ret_source = entry->made     ? *entry->from.source
-                  : entry->number ? dti_transcode_number(entry->from.number)
-                                  : (struct dti_batch_source){.read = NULL};
-    if (entry->number)
+    const struct dti_transcode_like *const like = dti_transcode_like_of(transcode, tensor);
+    const bool made = like && like->made, number = like && like->number;
+    *ret_source = made     ? transcode->tensors.sources[entry->from.index]
+                  : number ? dti_transcode_number(entry->from.number)
+                           : (struct dti_batch_source){.read = NULL};
+    if (number)
         return DTI_OK;
-    if (entry->made)
+    if (made)
         return dti_dequant_open(&dti_transcode_found(transcode, entry->origin)->how, reterr);
-    if (entry->copied)
-        return dti_container_data(transcode->dequant->container, entry->from.tensor, ret_input,
+    if (like && like->copied)
+        return dti_container_data(transcode->dequant->container, entry->from.index, ret_input,
                                   ret_offset, reterr);
     return dti_file_dequant_data(transcode->dequant, entry->origin, ret_source, ret_input,
                                  ret_offset, reterr);
@@ -478,7 +504,8 @@ const char *dti_file_transcode_mark(const struct dti_file_transcode *transcode, 
 
 enum dti_dtype dti_file_transcode_cast(const struct dti_file_transcode *transcode, size_t tensor)
 {
-    return transcode->entries[tensor].cast;
+    const struct dti_transcode_like *const like = dti_transcode_like_of(transcode, tensor);
+    return like ? like->cast : DTI_NONE;
 }
 
 size_t dti_file_transcode_origin(const struct dti_file_transcode *transcode, size_t tensor)

@@ -50,6 +50,9 @@ struct fused_matrix {
     struct dti_fused_scales input_scales;
 };
 
+/* The indices of add_likes(). */
+enum { COPIED, MADE };
+
 static enum dti_status read_rescaled(void *context, void *buffer, size_t size, uint64_t offset,
                                      struct dti_window *window, void *scratch,
                                      struct dti_error *reterr)
@@ -184,7 +187,7 @@ static enum dti_status share(struct dti_file_transcode *transcode,
                                         "%s holds %s, and %s, whose number it would share, %s",
                                         DTI_QUOTED(old->name, old->name_length), old->stored_as,
                                         DTI_QUOTED(new->name, new->name_length), new->stored_as);
-    transcode->entries[to].from.tensor = (uint32_t)from;
+    transcode->entries[to].from.index = (uint32_t)from;
     return DTI_OK;
 }
 
@@ -216,12 +219,11 @@ static enum dti_status rescale(struct dti_file_transcode *transcode, struct fuse
                                const struct dti_fused_scale *shared, struct dti_error *reterr)
 {
     struct dti_transcode_verdict *const verdict = &transcode->verdicts[member->origin];
-    struct dti_batch_source *const source = dti_pool_alloc(&transcode->pool, sizeof *source);
     struct rescaled_codes *const codes = dti_pool_alloc(&transcode->pool, sizeof *codes);
     const bool divides = shared->divides;
     struct dti_rescale table;
     uint64_t counts[256] = {0};
-    if (!source || !codes)
+    if (!codes)
         return dti_no_memory(reterr);
     enum dti_status status =
         share(transcode, member->found, member->scale.tensor, shared->tensor, reterr);
@@ -234,11 +236,11 @@ static enum dti_status rescale(struct dti_file_transcode *transcode, struct fuse
     const struct dti_rescaled result = dti_rescale_count(&table, counts);
     codes->part = member->codes;
     memcpy(codes->to, table.to, sizeof codes->to);
-    *source = (struct dti_batch_source){.read = read_rescaled, .context = codes};
+    const struct dti_batch_source source = {.read = read_rescaled, .context = codes};
     struct dti_transcode_entry *const entry = &transcode->entries[member->codes.tensor];
-    entry->copied = false;
-    entry->made = true;
-    entry->from.source = source;
+    entry->like = MADE;
+    if (!dti_transcode_add_source(&transcode->tensors, &source, &entry->from.index))
+        return dti_no_memory(reterr);
     verdict->lossless = result.same;
     verdict->worst = result.worst;
     return dti_transcode_require_lossless(transcode->request.lossless, member->found,
@@ -340,6 +342,21 @@ static enum dti_status settle(struct dti_file_transcode *transcode,
     return chosen ? change(transcode, &matrix, reterr) : DTI_OK;
 }
 
+/* The tensors are those of the container: only where their bytes come from differs. */
+static bool add_likes(struct dti_transcode_tensors *tensors)
+{
+    struct dti_transcode_like like;
+    uint32_t at;
+    memset(&like, 0, sizeof like);
+    like.cast = DTI_NONE;
+    like.copied = true;
+    if (!dti_transcode_add_like(tensors, &like, &at))
+        return false;
+    like.copied = false;
+    like.made = true;
+    return dti_transcode_add_like(tensors, &like, &at);
+}
+
 /* Each tensor of the file is itself, until it is changed. */
 static enum dti_status begin(struct dti_file_transcode *transcode, struct dti_error *reterr)
 {
@@ -353,15 +370,15 @@ static enum dti_status begin(struct dti_file_transcode *transcode, struct dti_er
     transcode->entries = dti_pool_array(pool, count + 1, sizeof *transcode->entries);
     transcode->wholes = dti_pool_array(pool, count + 1, sizeof *transcode->wholes);
     transcode->verdicts = dti_pool_array(pool, all + 1, sizeof *transcode->verdicts);
-    if (!transcode->entries || !transcode->wholes || !transcode->verdicts)
+    if (!transcode->entries || !transcode->wholes || !transcode->verdicts ||
+        !add_likes(&transcode->tensors))
         return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++) {
         transcode->wholes[i] = SIZE_MAX;
         transcode->entries[i] =
             (struct dti_transcode_entry){.origin = (uint32_t)(numbers->tensor_count + i),
-                                         .cast = DTI_NONE,
-                                         .copied = true,
-                                         .from.tensor = (uint32_t)i};
+                                         .like = COPIED,
+                                         .from.index = (uint32_t)i};
         transcode->verdicts[numbers->tensor_count + i] = (struct dti_transcode_verdict){
             .first = (uint32_t)i, .count = 1, .bytes = container->tensors[i].bytes};
     }

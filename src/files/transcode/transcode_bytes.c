@@ -127,9 +127,9 @@ static enum dti_status read_number(void *context, void *buffer, size_t size, uin
     return DTI_OK;
 }
 
-struct dti_batch_source dti_transcode_number(unsigned char *bytes)
+struct dti_batch_source dti_transcode_number(const unsigned char *bytes)
 {
-    return (struct dti_batch_source){.read = read_number, .context = bytes};
+    return (struct dti_batch_source){.read = read_number, .context = (void *)(uintptr_t)bytes};
 }
 
 bool dti_transcode_is_number(const struct dti_batch_source *source)

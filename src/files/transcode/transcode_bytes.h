@@ -47,7 +47,7 @@ enum dti_status dti_transcode_count_scales(struct dti_dequant_tensor *how, uint6
 bool dti_transcode_set_number(struct dti_pool *pool, float number, struct dti_transcode_part *part);
 
 /* Such a source, and whether a source is one; bytes: the number, little-endian. */
-struct dti_batch_source dti_transcode_number(unsigned char *bytes);
+struct dti_batch_source dti_transcode_number(const unsigned char *bytes);
 bool dti_transcode_is_number(const struct dti_batch_source *source);
 
 /* dti_transcode_begin(): starts without parts. dti_transcode_add(): appends one. */

@@ -7,19 +7,46 @@
 #include "files/transcode/file_transcode.h"
 #include "files/transcode/transcode_bytes.h"
 
-/* Where the bytes of a tensor of the view come from. */
+/* What tensors of the view that are alike share; other bytes are 0. Where their bytes come from is
+ * one of these, else from the origin: */
+struct dti_transcode_like {
+    struct dti_tensor tensor; /* without a name */
+    enum dti_dtype cast;      /* the numbers of the origin, to be cast to it; DTI_NONE: no cast */
+    bool made;                /* from a source */
+    bool number;              /* from a number; many tensors are a single one */
+    bool copied;              /* from a tensor of the container, as it is */
+};
+/* A tensor of the view. */
 struct dti_transcode_entry {
-    uint32_t origin;         /* index in the dequantization's view, or as in file_transcode.h */
-    enum dti_dtype cast : 8; /* the numbers of the origin, to be cast to it; DTI_NONE: no cast */
-    bool made : 1;           /* from the source */
-    bool number : 1;         /* from a number; many tensors are a single one */
-    bool copied : 1;         /* from a tensor of the container, as it is; else from the origin */
+    const char *name;
+    uint32_t name_length;
+    uint32_t origin; /* index in the dequantization's view, or as in file_transcode.h */
+    uint32_t like;   /* an index; UINT32_MAX: it is its origin */
     union {
-        const struct dti_batch_source *source;
-        unsigned char *number; /* for dti_transcode_number() */
-        uint32_t tensor;
+        uint32_t index; /* made: of the source; copied: of the tensor */
+        unsigned char number[4];
     } from;
 };
+
+/* transcode_tensors.c: what the tensors of a view are made of. */
+enum { DTI_TRANSCODE_RECENT = 16 };
+struct dti_transcode_tensors {
+    struct dti_transcode_like *likes;
+    size_t like_count, like_room;
+    uint32_t recent[DTI_TRANSCODE_RECENT]; /* of those */
+    struct dti_batch_source *sources;
+    size_t source_count, source_room;
+};
+void dti_transcode_tensors_free(struct dti_transcode_tensors *tensors);
+/* The same shape of a recent one; NULL: there is none. */
+const uint64_t *dti_transcode_recent_shape(const struct dti_transcode_tensors *tensors,
+                                           unsigned rank, const uint64_t *shape);
+/* Sets an index: of a recent one that is the same, or a new one; of a new source. False: out of
+ * memory. */
+bool dti_transcode_add_like(struct dti_transcode_tensors *tensors,
+                            const struct dti_transcode_like *like, uint32_t *ret);
+bool dti_transcode_add_source(struct dti_transcode_tensors *tensors,
+                              const struct dti_batch_source *source, uint32_t *ret);
 
 struct dti_file_transcode {
     struct dti_file_transcode_request request;
@@ -27,6 +54,7 @@ struct dti_file_transcode {
     struct dti_pool pool;
     struct dti_container view; /* never pass it to dti_container_free() */
     struct dti_transcode_entry *entries;
+    struct dti_transcode_tensors tensors;
     const char **marks; /* of its tensors: the text of the mark that it is, or NULL; or NULL */
     struct dti_transcode_verdict *verdicts; /* of the dequantization's tensors */
     struct dti_transcode_input *inputs;     /* same, until the view is made: inputs that become
@@ -49,6 +77,17 @@ enum dti_status dti_transcode_reconcile(struct dti_file_transcode *transcode,
 enum dti_status dti_transcode_count_numbers(const struct dti_file_transcode *transcode,
                                             size_t origin, struct dti_transcoded *plan,
                                             struct dti_error *reterr);
+
+/* NULL: it is its origin. */
+static inline const struct dti_transcode_like *dti_transcode_like_of(
+    const struct dti_file_transcode *transcode, size_t tensor)
+{
+    const uint32_t like = transcode->entries[tensor].like;
+    return like != UINT32_MAX ? &transcode->tensors.likes[like] : NULL;
+}
+/* A tensor, for struct dti_container; an array of all of them; false: out of memory. */
+const struct dti_tensor *dti_transcode_make_tensor(const struct dti_container *view, size_t at);
+bool dti_transcode_make_tensors(struct dti_file_transcode *transcode);
 
 /* For a tensor of the dequantization's view; NULL: it is copied. */
 static inline struct dti_dequant_found *dti_transcode_found(
