@@ -54,7 +54,7 @@ struct dti_translated dti_translated_of(const struct dti_rewrite *rewrite, size_
         .numbers = dti_file_transcode_numbers(transcode, origin),
         .form = dti_file_transcode_form(transcode, origin),
         .verdict = verdict,
-        .first = verdict->first == place,
+        .first = dti_file_transcode_first(transcode, origin) == place,
         .lossless = verdict->lossless == verdict->blocks,
     };
 }

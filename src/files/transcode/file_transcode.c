@@ -193,10 +193,11 @@ static bool fill_tensor(const struct dti_transcode_part *part, const uint64_t *s
     return fits;
 }
 
-/* Adds a tensor of the view for a part, and its source. */
+/* Adds a tensor of the view for a part, and its source; adds the bytes of the new file. */
 static enum dti_status add_part(struct dti_file_transcode *transcode, size_t origin,
                                 const struct dti_transcoded *plan,
-                                const struct dti_transcode_part *part, struct dti_error *reterr)
+                                const struct dti_transcode_part *part, uint64_t *bytes,
+                                struct dti_error *reterr)
 {
     const struct dti_dequant_found *const found = dti_transcode_found(transcode, origin);
     const size_t stem = plan->stem_length - part->less;
@@ -212,7 +213,7 @@ static enum dti_status add_part(struct dti_file_transcode *transcode, size_t ori
     if (!shape || !name || !keep_source(&transcode->tensors, part, &like, entry))
         return dti_no_memory(reterr);
     const bool fits = fill_tensor(part, shape, &like.tensor, &written);
-    transcode->verdicts[origin].bytes += written;
+    *bytes += written;
     if (!fits)
         return dti_transcode_refuse(found, reterr, "its parts would exceed 2^64 bytes");
     if (part->copied.container &&
@@ -279,7 +280,8 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
                                  struct dti_error *reterr)
 {
     struct dti_dequant_found *const found = dti_transcode_found(transcode, origin);
-    struct dti_transcode_verdict *const verdict = &transcode->verdicts[origin];
+    struct dti_transcode_outcome *const outcome = &transcode->outcomes[origin];
+    struct dti_transcode_verdict verdict;
     const struct dti_transcode_target *target = NULL;
     struct dti_transcoded plan = {.count = 0};
     const struct dti_type_rule *const rule =
@@ -308,22 +310,24 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
     if (status != DTI_OK)
         return status;
     const bool mx = found->how.is->block && found->how.is->block->id == DTI_BLOCK_MXFP4;
-    *verdict = (struct dti_transcode_verdict){
-        .changed = true,
-        .dtype = plan.dtype                       ? plan.dtype
-                 : transcode->request.nvfp4 && mx ? "nvfp4"
-                                                  : found->form.is->dtype,
-        .blocks = input.blocks,
-        .lossless = input.lossless,
-        .worst = input.worst,
-        .first = (uint32_t)transcode->view.tensor_count,
-        .count = (uint16_t)(plan.count + transcode->inputs[origin].there),
-        .target = target,
-    };
+    memset(&verdict, 0, sizeof verdict);
+    verdict.changed = true;
+    verdict.dtype = plan.dtype                       ? plan.dtype
+                    : transcode->request.nvfp4 && mx ? "nvfp4"
+                                                     : found->form.is->dtype;
+    verdict.blocks = input.blocks;
+    verdict.lossless = input.lossless;
+    verdict.worst = input.worst;
+    verdict.count = (uint32_t)(plan.count + transcode->inputs[origin].there);
+    verdict.target = target;
+    outcome->first = (uint32_t)transcode->view.tensor_count;
     for (size_t i = 0; i < plan.count && status == DTI_OK; i++)
-        status = add_part(transcode, origin, &plan, &plan.part[i], reterr);
+        status = add_part(transcode, origin, &plan, &plan.part[i], &verdict.bytes, reterr);
     if (status == DTI_OK && transcode->inputs[origin].there)
-        status = add_part(transcode, origin, &input, &input.part[0], reterr);
+        status = add_part(transcode, origin, &input, &input.part[0], &verdict.bytes, reterr);
+    if (status == DTI_OK &&
+        !dti_transcode_add_verdict(&transcode->tensors, &verdict, &outcome->verdict))
+        return dti_no_memory(reterr);
     return status == DTI_OK && plan.entry[0] != '\0' ? tell(transcode, found, &plan, reterr)
                                                      : status;
 }
@@ -363,6 +367,20 @@ static enum dti_status add_plain(struct dti_file_transcode *transcode, size_t or
                : dti_no_memory(reterr);
 }
 
+/* A tensor that is not quantized stays, or is replaced. */
+static enum dti_status leave(struct dti_file_transcode *transcode, size_t origin, bool stays,
+                             struct dti_error *reterr)
+{
+    struct dti_transcode_outcome *const outcome = &transcode->outcomes[origin];
+    struct dti_transcode_verdict verdict;
+    memset(&verdict, 0, sizeof verdict);
+    verdict.count = stays;
+    outcome->first = (uint32_t)transcode->view.tensor_count;
+    if (!dti_transcode_add_verdict(&transcode->tensors, &verdict, &outcome->verdict))
+        return dti_no_memory(reterr);
+    return stays ? add_plain(transcode, origin, reterr) : DTI_OK;
+}
+
 static enum dti_status make(struct dti_file_transcode *transcode, struct dti_error *reterr)
 {
     const struct dti_container *const numbers = dti_file_dequant_container(transcode->dequant);
@@ -379,13 +397,13 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
     transcode->marks = dti_calloc(most + 1, sizeof *transcode->marks); /* most have none */
     transcode->entries = dti_pool_array(pool, most + 1, sizeof *transcode->entries);
     transcode->view.names = transcode->entries;
-    transcode->verdicts = dti_pool_array(pool, count + 1, sizeof *transcode->verdicts);
+    transcode->outcomes = dti_pool_array(pool, count + 1, sizeof *transcode->outcomes);
     transcode->inputs = dti_calloc(count + 1, sizeof *transcode->inputs);
     const size_t stored = transcode->dequant->container->tensor_count;
     transcode->replaced = dti_pool_alloc(pool, stored + 1);
     struct dti_metadata *const metadata = dti_pool_array(
         pool, numbers->metadata_count + transcode->dequant->found_count + 1, sizeof *metadata);
-    if (!metadata || !transcode->entries || !transcode->verdicts || !transcode->marks ||
+    if (!metadata || !transcode->entries || !transcode->outcomes || !transcode->marks ||
         !transcode->inputs || !transcode->replaced)
         return dti_no_memory(reterr);
     enum dti_status status = DTI_OK;
@@ -399,12 +417,10 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
     }
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         const bool replaced = transcode->replaced[numbers->stored_at[i]];
-        transcode->verdicts[i] = (struct dti_transcode_verdict){
-            .first = (uint32_t)transcode->view.tensor_count, .count = !replaced};
         if (dti_transcode_found(transcode, i)) {
             status = translate(transcode, i, reterr);
-        } else if (!replaced) {
-            status = add_plain(transcode, i, reterr);
+        } else {
+            status = leave(transcode, i, !replaced, reterr);
         }
     }
     dti_quant_names_free(&transcode->dequant->names); /* they take much memory */
@@ -516,7 +532,12 @@ size_t dti_file_transcode_origin(const struct dti_file_transcode *transcode, siz
 const struct dti_transcode_verdict *dti_file_transcode_verdict(
     const struct dti_file_transcode *transcode, size_t origin)
 {
-    return &transcode->verdicts[origin];
+    return &transcode->tensors.verdicts[transcode->outcomes[origin].verdict];
+}
+
+size_t dti_file_transcode_first(const struct dti_file_transcode *transcode, size_t origin)
+{
+    return transcode->outcomes[origin].first;
 }
 
 size_t dti_file_transcode_inputs_left_out(const struct dti_file_transcode *transcode)

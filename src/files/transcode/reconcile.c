@@ -214,11 +214,18 @@ static enum dti_status count_codes(struct fused_member *member, uint64_t counts[
     return status;
 }
 
+/* Each tensor has its own. */
+static struct dti_transcode_verdict *verdict_of(const struct dti_file_transcode *transcode,
+                                                size_t origin)
+{
+    return &transcode->tensors.verdicts[origin];
+}
+
 /* Gives a member the scale of another one. */
 static enum dti_status rescale(struct dti_file_transcode *transcode, struct fused_member *member,
                                const struct dti_fused_scale *shared, struct dti_error *reterr)
 {
-    struct dti_transcode_verdict *const verdict = &transcode->verdicts[member->origin];
+    struct dti_transcode_verdict *const verdict = verdict_of(transcode, member->origin);
     struct rescaled_codes *const codes = dti_pool_alloc(&transcode->pool, sizeof *codes);
     const bool divides = shared->divides;
     struct dti_rescale table;
@@ -268,12 +275,11 @@ static enum dti_status change(struct dti_file_transcode *transcode, struct fused
         struct fused_member *const member = &matrix->members[i];
         const struct dti_dequant_tensor *const how = &member->found->how;
         const uint64_t blocks = how->is->block ? how->is->scale_count : how->is->elements;
-        transcode->verdicts[member->origin] = (struct dti_transcode_verdict){
+        *verdict_of(transcode, member->origin) = (struct dti_transcode_verdict){
             .changed = true,
             .dtype = member->found->form.is->dtype,
             .blocks = blocks,
             .lossless = blocks,
-            .first = UINT32_MAX,
         };
         if (member->scale.divides != shared.divides)
             return dti_transcode_refuse_for(member->found, reterr, DTI_REMEDY_KEEP_MATRIX,
@@ -369,9 +375,10 @@ static enum dti_status begin(struct dti_file_transcode *transcode, struct dti_er
     transcode->view.note_count = numbers->note_count;
     transcode->entries = dti_pool_array(pool, count + 1, sizeof *transcode->entries);
     transcode->wholes = dti_pool_array(pool, count + 1, sizeof *transcode->wholes);
-    transcode->verdicts = dti_pool_array(pool, all + 1, sizeof *transcode->verdicts);
-    if (!transcode->entries || !transcode->wholes || !transcode->verdicts ||
-        !add_likes(&transcode->tensors))
+    transcode->outcomes = dti_pool_array(pool, all + 1, sizeof *transcode->outcomes);
+    transcode->tensors.verdicts = dti_calloc(all + 1, sizeof *transcode->tensors.verdicts);
+    if (!transcode->entries || !transcode->wholes || !transcode->outcomes ||
+        !transcode->tensors.verdicts || !add_likes(&transcode->tensors))
         return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++) {
         transcode->wholes[i] = SIZE_MAX;
@@ -379,12 +386,16 @@ static enum dti_status begin(struct dti_file_transcode *transcode, struct dti_er
             (struct dti_transcode_entry){.origin = (uint32_t)(numbers->tensor_count + i),
                                          .like = COPIED,
                                          .from.index = (uint32_t)i};
-        transcode->verdicts[numbers->tensor_count + i] = (struct dti_transcode_verdict){
-            .first = (uint32_t)i, .count = 1, .bytes = container->tensors[i].bytes};
+        const size_t own = numbers->tensor_count + i;
+        transcode->outcomes[own] =
+            (struct dti_transcode_outcome){.first = (uint32_t)i, .verdict = (uint32_t)own};
+        *verdict_of(transcode, own) =
+            (struct dti_transcode_verdict){.count = 1, .bytes = container->tensors[i].bytes};
     }
     for (size_t i = 0; i < numbers->tensor_count; i++) {
         const struct dti_dequant_found *const found = dti_transcode_found(transcode, i);
-        transcode->verdicts[i] = (struct dti_transcode_verdict){.first = UINT32_MAX};
+        transcode->outcomes[i] =
+            (struct dti_transcode_outcome){.first = UINT32_MAX, .verdict = (uint32_t)i};
         for (size_t part = 0; found && part < DTI_PART_COUNT; part++) {
             if (dti_form_part(&found->form, part))
                 transcode->wholes[index_of(transcode, dti_form_part(&found->form, part))] = i;
@@ -399,11 +410,12 @@ static void end(struct dti_file_transcode *transcode)
     for (size_t i = 0; i < transcode->view.tensor_count; i++) {
         const size_t whole = transcode->wholes[i];
         struct dti_transcode_verdict *const verdict =
-            whole == SIZE_MAX ? NULL : &transcode->verdicts[whole];
+            whole == SIZE_MAX ? NULL : verdict_of(transcode, whole);
         if (!verdict || !verdict->changed)
             continue;
         transcode->entries[i].origin = (uint32_t)whole;
-        verdict->first = verdict->count == 0 ? (uint32_t)i : verdict->first;
+        if (verdict->count == 0)
+            transcode->outcomes[whole].first = (uint32_t)i;
         verdict->count++;
         verdict->bytes += transcode->view.tensors[i].bytes;
     }

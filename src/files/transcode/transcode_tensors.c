@@ -7,31 +7,51 @@
 #include "files/transcode/transcode_view.h"
 #include "util/run/allocate.h"
 
-/* Room for one more at the end of a list; false: out of memory. */
-static bool grow(void **list, size_t count, size_t *capacity, size_t size)
+/* Adds an item to a list; NULL: out of memory. */
+static void *add(void *items, struct dti_transcode_list *list, const void *item, size_t size,
+                 uint32_t *ret)
 {
-    const size_t more = count < 8 ? 8 : 2 * count;
-    if (count < *capacity)
-        return true;
-    void *const grown = count <= SIZE_MAX / 2 / size ? dti_realloc(*list, more * size) : NULL;
-    if (!grown)
-        return false;
-    *list = grown;
-    *capacity = more;
-    return true;
+    if (list->count == list->room) {
+        const size_t more = list->count < 8 ? 8 : 2 * list->count;
+        void *const grown = more <= SIZE_MAX / size ? dti_realloc(items, more * size) : NULL;
+        if (!grown)
+            return NULL;
+        list->room = more;
+        items = grown;
+    }
+    *ret = (uint32_t)list->count++;
+    memcpy((char *)items + *ret * size, item, size); /* with what lies between members */
+    return items;
+}
+
+/* The same, unless a recent one is equal. */
+static void *share(void *items, struct dti_transcode_list *list, const void *item, size_t size,
+                   uint32_t *ret)
+{
+    for (size_t i = 0; i < DTI_TRANSCODE_RECENT && i < list->count; i++) {
+        *ret = list->recent[i];
+        if (memcmp((const char *)items + *ret * size, item, size) == 0)
+            return items;
+    }
+    void *const all = add(items, list, item, size, ret);
+    if (all)
+        list->recent[(list->count - 1) % DTI_TRANSCODE_RECENT] = *ret;
+    return all;
 }
 
 void dti_transcode_tensors_free(struct dti_transcode_tensors *tensors)
 {
     dti_free(tensors->likes);
     dti_free(tensors->sources);
+    dti_free(tensors->verdicts);
 }
 
 const uint64_t *dti_transcode_recent_shape(const struct dti_transcode_tensors *tensors,
                                            unsigned rank, const uint64_t *shape)
 {
-    for (size_t i = 0; i < DTI_TRANSCODE_RECENT && i < tensors->like_count; i++) {
-        const struct dti_tensor *const other = &tensors->likes[tensors->recent[i]].tensor;
+    const struct dti_transcode_list *const list = &tensors->of_likes;
+    for (size_t i = 0; i < DTI_TRANSCODE_RECENT && i < list->count; i++) {
+        const struct dti_tensor *const other = &tensors->likes[list->recent[i]].tensor;
         if (other->rank == rank && memcmp(other->shape, shape, rank * sizeof *shape) == 0)
             return other->shape;
     }
@@ -41,31 +61,26 @@ const uint64_t *dti_transcode_recent_shape(const struct dti_transcode_tensors *t
 bool dti_transcode_add_like(struct dti_transcode_tensors *tensors,
                             const struct dti_transcode_like *like, uint32_t *ret)
 {
-    void *list = tensors->likes;
-    for (size_t i = 0; i < DTI_TRANSCODE_RECENT && i < tensors->like_count; i++) {
-        *ret = tensors->recent[i];
-        if (memcmp(&tensors->likes[*ret], like, sizeof *like) == 0)
-            return true;
-    }
-    if (!grow(&list, tensors->like_count, &tensors->like_room, sizeof *like))
-        return false;
-    tensors->likes = list;
-    *ret = (uint32_t)tensors->like_count;
-    memcpy(&tensors->likes[*ret], like, sizeof *like); /* with what lies between members */
-    tensors->recent[tensors->like_count++ % DTI_TRANSCODE_RECENT] = *ret;
-    return true;
+    void *const all = share(tensors->likes, &tensors->of_likes, like, sizeof *like, ret);
+    tensors->likes = all ? all : tensors->likes;
+    return all != NULL;
+}
+
+bool dti_transcode_add_verdict(struct dti_transcode_tensors *tensors,
+                               const struct dti_transcode_verdict *verdict, uint32_t *ret)
+{
+    void *const all =
+        share(tensors->verdicts, &tensors->of_verdicts, verdict, sizeof *verdict, ret);
+    tensors->verdicts = all ? all : tensors->verdicts;
+    return all != NULL;
 }
 
 bool dti_transcode_add_source(struct dti_transcode_tensors *tensors,
                               const struct dti_batch_source *source, uint32_t *ret)
 {
-    void *list = tensors->sources;
-    if (!grow(&list, tensors->source_count, &tensors->source_room, sizeof *source))
-        return false;
-    tensors->sources = list;
-    *ret = (uint32_t)tensors->source_count;
-    tensors->sources[tensors->source_count++] = *source;
-    return true;
+    void *const all = add(tensors->sources, &tensors->of_sources, source, sizeof *source, ret);
+    tensors->sources = all ? all : tensors->sources;
+    return all != NULL;
 }
 
 const struct dti_tensor *dti_transcode_make_tensor(const struct dti_container *view, size_t at)

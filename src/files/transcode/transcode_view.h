@@ -30,12 +30,15 @@ struct dti_transcode_entry {
 
 /* transcode_tensors.c: what the tensors of a view are made of. */
 enum { DTI_TRANSCODE_RECENT = 16 };
+struct dti_transcode_list {
+    size_t count, room;
+    uint32_t recent[DTI_TRANSCODE_RECENT]; /* indices of the last ones, if they are shared */
+};
 struct dti_transcode_tensors {
     struct dti_transcode_like *likes;
-    size_t like_count, like_room;
-    uint32_t recent[DTI_TRANSCODE_RECENT]; /* of those */
     struct dti_batch_source *sources;
-    size_t source_count, source_room;
+    struct dti_transcode_verdict *verdicts;
+    struct dti_transcode_list of_likes, of_sources, of_verdicts;
 };
 void dti_transcode_tensors_free(struct dti_transcode_tensors *tensors);
 /* The same shape of a recent one; NULL: there is none. */
@@ -47,6 +50,15 @@ bool dti_transcode_add_like(struct dti_transcode_tensors *tensors,
                             const struct dti_transcode_like *like, uint32_t *ret);
 bool dti_transcode_add_source(struct dti_transcode_tensors *tensors,
                               const struct dti_batch_source *source, uint32_t *ret);
+/* Like dti_transcode_add_like(); other bytes are 0. */
+bool dti_transcode_add_verdict(struct dti_transcode_tensors *tensors,
+                               const struct dti_transcode_verdict *verdict, uint32_t *ret);
+
+/* Of a tensor of the dequantization's view. */
+struct dti_transcode_outcome {
+    uint32_t first;   /* as dti_file_transcode_first() */
+    uint32_t verdict; /* an index */
+};
 
 struct dti_file_transcode {
     struct dti_file_transcode_request request;
@@ -56,7 +68,7 @@ struct dti_file_transcode {
     struct dti_transcode_entry *entries;
     struct dti_transcode_tensors tensors;
     const char **marks; /* of its tensors: the text of the mark that it is, or NULL; or NULL */
-    struct dti_transcode_verdict *verdicts; /* of the dequantization's tensors */
+    struct dti_transcode_outcome *outcomes; /* of the dequantization's tensors */
     struct dti_transcode_input *inputs;     /* same, until the view is made: inputs that become
                                              * their reciprocals */
     unsigned char *replaced;                /* flags for the container's tensors: which of them are
