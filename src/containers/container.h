@@ -234,8 +234,10 @@ struct dti_container {
     struct dti_tensor *tensors; /* NULL: a view makes them, and has a list of structs with their
                                  * names: */
     const struct dti_tensor *(*make)(const struct dti_container *container, size_t tensor);
+    const struct dti_tensor *(*alike)(const struct dti_container *container, size_t tensor);
     const void *names;
     struct dti_named named;
+    struct dti_tensor *likes;               /* owned; dti_container_compact() */
     const struct dti_onnx_weight **weights; /* ONNX: for each tensor whose codes a node dequantizes,
                                              * else NULL; NULL: no tensor has one */
     size_t metadata_count; /* in file order; sharded: each key once, from the first shard that has
@@ -257,6 +259,13 @@ static inline const struct dti_tensor *dti_container_tensor(const struct dti_con
                                                             size_t tensor)
 {
     return container->tensors ? &container->tensors[tensor] : container->make(container, tensor);
+}
+
+/* The same, perhaps without name and offset; it stays as long as the container. */
+static inline const struct dti_tensor *dti_container_alike(const struct dti_container *container,
+                                                           size_t tensor)
+{
+    return container->tensors ? &container->tensors[tensor] : container->alike(container, tensor);
 }
 
 /* What a node states about the codes of a tensor; NULL: no node dequantizes it. */
@@ -297,6 +306,9 @@ enum dti_status dti_container_open_input(struct dti_container **ret, struct dti_
 /* The same for bytes in memory, which are copied. */
 enum dti_status dti_container_open_bytes(struct dti_container **ret, const char *path,
                                          const char *bytes, size_t size, struct dti_error *reterr);
+/* Makes its tensors from then on: nothing may point into the list of an open container. Not all
+ * kinds can; others stay as they are. False: out of memory, and the container can only be freed. */
+bool dti_container_take_less(struct dti_container *container);
 void dti_container_free(struct dti_container *container); /* closes the files; NULL is allowed */
 
 /* The note that says which file of a model on the hub is read; NULL for all other containers. */

@@ -175,7 +175,7 @@ enum dti_status dti_dequant_list(struct dti_file_dequant *dequant,
     for (unsigned i = 0; i < DTI_PART_COUNT; i++) {
         if (!parts[i].container)
             continue;
-        ret->is->lists[i] = parts[i].container->tensors;
+        ret->is->of[i] = parts[i].container;
         ret->is->stored_bytes += dti_dequant_part_tensor(&parts[i])->bytes;
         ret->part_set = (uint16_t)(ret->part_set | 1u << i);
         listed[count++] = (uint32_t)parts[i].tensor;
@@ -195,9 +195,10 @@ size_t dti_form_part_count(const struct dti_dequant_form *form)
 
 const struct dti_tensor *dti_form_part(const struct dti_dequant_form *form, size_t part)
 {
-    return form->part_set >> part & 1 ? &form->is->lists[part][form->listed[dti_parts_before(
-                                            form->part_set, (enum dti_quant_part)part)]]
-                                      : NULL;
+    if ((form->part_set >> part & 1) == 0)
+        return NULL;
+    const size_t before = dti_parts_before(form->part_set, (enum dti_quant_part)part);
+    return dti_container_tensor(form->is->of[part], form->listed[before]);
 }
 
 struct dti_dequant_tensor *dti_form_how(const struct dti_dequant_form *form)

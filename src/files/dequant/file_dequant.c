@@ -110,7 +110,7 @@ enum dti_dequant_state dti_dequant_state_of(const struct dti_file_dequant *dequa
 bool dti_dequant_fits(const struct dti_file_dequant *dequant, const char *pattern, size_t length)
 {
     for (size_t i = 0; i < dequant->container->tensor_count; i++) {
-        const struct dti_tensor *const tensor = &dequant->container->tensors[i];
+        const struct dti_tensor *const tensor = dti_container_tensor(dequant->container, i);
         size_t base = tensor->name_length;
         if (dti_glob_match(pattern, length, tensor->name, tensor->name_length))
             return true;

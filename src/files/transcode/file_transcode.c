@@ -124,7 +124,8 @@ static bool keep_source(struct dti_transcode_tensors *tensors,
         entry->from.index = (uint32_t)part->copied.tensor;
     else if (like->number)
         memcpy(entry->from.number, part->source.context, sizeof entry->from.number);
-    return !like->made || dti_transcode_add_source(tensors, &part->source, &entry->from.index);
+    return !like->made || dti_shared_list_add(&tensors->sources, &part->source, sizeof part->source,
+                                              &entry->from.index);
 }
 
 /* A part's shape: that of the numbers or of a tensor added before, or a copy; NULL: out of
@@ -226,8 +227,9 @@ static enum dti_status add_part(struct dti_file_transcode *transcode, size_t ori
         transcode->marks[at] = dti_pool_text(&transcode->pool, plan->mark, strlen(plan->mark));
     if (part->less > 0 && !transcode->marks[at])
         return dti_no_memory(reterr);
-    return dti_transcode_add_like(&transcode->tensors, &like, &entry->like) ? DTI_OK
-                                                                            : dti_no_memory(reterr);
+    return dti_shared_list_share(&transcode->tensors.likes, &like, sizeof like, &entry->like)
+               ? DTI_OK
+               : dti_no_memory(reterr);
 }
 
 /* Adds the metadata entry for a tensor whose parts leave something open. */
@@ -325,8 +327,8 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
         status = add_part(transcode, origin, &plan, &plan.part[i], &verdict.bytes, reterr);
     if (status == DTI_OK && transcode->inputs[origin].there)
         status = add_part(transcode, origin, &input, &input.part[0], &verdict.bytes, reterr);
-    if (status == DTI_OK &&
-        !dti_transcode_add_verdict(&transcode->tensors, &verdict, &outcome->verdict))
+    if (status == DTI_OK && !dti_shared_list_share(&transcode->tensors.verdicts, &verdict,
+                                                   sizeof verdict, &outcome->verdict))
         return dti_no_memory(reterr);
     return status == DTI_OK && plan.entry[0] != '\0' ? tell(transcode, found, &plan, reterr)
                                                      : status;
@@ -362,7 +364,8 @@ static enum dti_status add_plain(struct dti_file_transcode *transcode, size_t or
     memset(&like, 0, sizeof like);
     memcpy(&like.tensor, tensor, sizeof like.tensor);
     like.cast = to;
-    return dti_transcode_add_like(&transcode->tensors, &like, &transcode->entries[at].like)
+    return dti_shared_list_share(&transcode->tensors.likes, &like, sizeof like,
+                                 &transcode->entries[at].like)
                ? DTI_OK
                : dti_no_memory(reterr);
 }
@@ -376,7 +379,8 @@ static enum dti_status leave(struct dti_file_transcode *transcode, size_t origin
     memset(&verdict, 0, sizeof verdict);
     verdict.count = stays;
     outcome->first = (uint32_t)transcode->view.tensor_count;
-    if (!dti_transcode_add_verdict(&transcode->tensors, &verdict, &outcome->verdict))
+    if (!dti_shared_list_share(&transcode->tensors.verdicts, &verdict, sizeof verdict,
+                               &outcome->verdict))
         return dti_no_memory(reterr);
     return stays ? add_plain(transcode, origin, reterr) : DTI_OK;
 }
@@ -426,10 +430,11 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
     dti_quant_names_free(&transcode->dequant->names); /* they take much memory */
     dti_free(transcode->inputs);
     transcode->inputs = NULL;
-    if (status == DTI_OK && transcode->request.layout == DTI_TRANSCODE_GGUF &&
-        !dti_transcode_make_tensors(transcode)) /* their names change once more */
-        return dti_no_memory(reterr);
-    return status;
+    if (status != DTI_OK)
+        return status;
+    if (transcode->request.layout == DTI_TRANSCODE_GGUF) /* their names change once more */
+        return dti_transcode_make_tensors(transcode) ? DTI_OK : dti_no_memory(reterr);
+    return dti_container_take_less(transcode->dequant->container) ? DTI_OK : dti_no_memory(reterr);
 }
 
 /* A layout requires tensor names, and GGUF blocks contain both codes and scales. */
@@ -499,7 +504,8 @@ enum dti_status dti_file_transcode_data(struct dti_file_transcode *transcode, si
     const struct dti_transcode_entry *const entry = &transcode->entries[tensor];
     const struct dti_transcode_like *const like = dti_transcode_like_of(transcode, tensor);
     const bool made = like && like->made, number = like && like->number;
-    *ret_source = made     ? transcode->tensors.sources[entry->from.index]
+    const struct dti_batch_source *const sources = transcode->tensors.sources.items;
+    *ret_source = made     ? sources[entry->from.index]
                   : number ? dti_transcode_number(entry->from.number)
                            : (struct dti_batch_source){.read = NULL};
     if (number)
@@ -532,7 +538,8 @@ size_t dti_file_transcode_origin(const struct dti_file_transcode *transcode, siz
 const struct dti_transcode_verdict *dti_file_transcode_verdict(
     const struct dti_file_transcode *transcode, size_t origin)
 {
-    return &transcode->tensors.verdicts[transcode->outcomes[origin].verdict];
+    const struct dti_transcode_verdict *const verdicts = transcode->tensors.verdicts.items;
+    return &verdicts[transcode->outcomes[origin].verdict];
 }
 
 size_t dti_file_transcode_first(const struct dti_file_transcode *transcode, size_t origin)

@@ -218,7 +218,8 @@ static enum dti_status count_codes(struct fused_member *member, uint64_t counts[
 static struct dti_transcode_verdict *verdict_of(const struct dti_file_transcode *transcode,
                                                 size_t origin)
 {
-    return &transcode->tensors.verdicts[origin];
+    struct dti_transcode_verdict *const verdicts = transcode->tensors.verdicts.items;
+    return &verdicts[origin];
 }
 
 /* Gives a member the scale of another one. */
@@ -246,7 +247,8 @@ static enum dti_status rescale(struct dti_file_transcode *transcode, struct fuse
     const struct dti_batch_source source = {.read = read_rescaled, .context = codes};
     struct dti_transcode_entry *const entry = &transcode->entries[member->codes.tensor];
     entry->like = MADE;
-    if (!dti_transcode_add_source(&transcode->tensors, &source, &entry->from.index))
+    if (!dti_shared_list_add(&transcode->tensors.sources, &source, sizeof source,
+                             &entry->from.index))
         return dti_no_memory(reterr);
     verdict->lossless = result.same;
     verdict->worst = result.worst;
@@ -356,11 +358,11 @@ static bool add_likes(struct dti_transcode_tensors *tensors)
     memset(&like, 0, sizeof like);
     like.cast = DTI_NONE;
     like.copied = true;
-    if (!dti_transcode_add_like(tensors, &like, &at))
+    if (!dti_shared_list_share(&tensors->likes, &like, sizeof like, &at))
         return false;
     like.copied = false;
     like.made = true;
-    return dti_transcode_add_like(tensors, &like, &at);
+    return dti_shared_list_share(&tensors->likes, &like, sizeof like, &at);
 }
 
 /* Each tensor of the file is itself, until it is changed. */
@@ -376,9 +378,9 @@ static enum dti_status begin(struct dti_file_transcode *transcode, struct dti_er
     transcode->entries = dti_pool_array(pool, count + 1, sizeof *transcode->entries);
     transcode->wholes = dti_pool_array(pool, count + 1, sizeof *transcode->wholes);
     transcode->outcomes = dti_pool_array(pool, all + 1, sizeof *transcode->outcomes);
-    transcode->tensors.verdicts = dti_calloc(all + 1, sizeof *transcode->tensors.verdicts);
+    transcode->tensors.verdicts.items = dti_calloc(all + 1, sizeof(struct dti_transcode_verdict));
     if (!transcode->entries || !transcode->wholes || !transcode->outcomes ||
-        !transcode->tensors.verdicts || !add_likes(&transcode->tensors))
+        !transcode->tensors.verdicts.items || !add_likes(&transcode->tensors))
         return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++) {
         transcode->wholes[i] = SIZE_MAX;

@@ -6,6 +6,7 @@
 
 #include "files/transcode/file_transcode.h"
 #include "files/transcode/transcode_bytes.h"
+#include "util/shared_list.h"
 
 /* What tensors of the view that are alike share; other bytes are 0. Where their bytes come from is
  * one of these, else from the origin: */
@@ -29,30 +30,15 @@ struct dti_transcode_entry {
 };
 
 /* transcode_tensors.c: what the tensors of a view are made of. */
-enum { DTI_TRANSCODE_RECENT = 16 };
-struct dti_transcode_list {
-    size_t count, room;
-    uint32_t recent[DTI_TRANSCODE_RECENT]; /* indices of the last ones, if they are shared */
-};
 struct dti_transcode_tensors {
-    struct dti_transcode_like *likes;
-    struct dti_batch_source *sources;
-    struct dti_transcode_verdict *verdicts;
-    struct dti_transcode_list of_likes, of_sources, of_verdicts;
+    struct dti_shared_list likes;    /* struct dti_transcode_like */
+    struct dti_shared_list sources;  /* struct dti_batch_source */
+    struct dti_shared_list verdicts; /* struct dti_transcode_verdict */
 };
 void dti_transcode_tensors_free(struct dti_transcode_tensors *tensors);
 /* The same shape of a recent one; NULL: there is none. */
 const uint64_t *dti_transcode_recent_shape(const struct dti_transcode_tensors *tensors,
                                            unsigned rank, const uint64_t *shape);
-/* Sets an index: of a recent one that is the same, or a new one; of a new source. False: out of
- * memory. */
-bool dti_transcode_add_like(struct dti_transcode_tensors *tensors,
-                            const struct dti_transcode_like *like, uint32_t *ret);
-bool dti_transcode_add_source(struct dti_transcode_tensors *tensors,
-                              const struct dti_batch_source *source, uint32_t *ret);
-/* Like dti_transcode_add_like(); other bytes are 0. */
-bool dti_transcode_add_verdict(struct dti_transcode_tensors *tensors,
-                               const struct dti_transcode_verdict *verdict, uint32_t *ret);
 
 /* Of a tensor of the dequantization's view. */
 struct dti_transcode_outcome {
@@ -95,7 +81,8 @@ static inline const struct dti_transcode_like *dti_transcode_like_of(
     const struct dti_file_transcode *transcode, size_t tensor)
 {
     const uint32_t like = transcode->entries[tensor].like;
-    return like != UINT32_MAX ? &transcode->tensors.likes[like] : NULL;
+    const struct dti_transcode_like *const likes = transcode->tensors.likes.items;
+    return like != UINT32_MAX ? &likes[like] : NULL;
 }
 /* A tensor, for struct dti_container; an array of all of them; false: out of memory. */
 const struct dti_tensor *dti_transcode_make_tensor(const struct dti_container *view, size_t at);
