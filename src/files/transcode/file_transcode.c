@@ -123,7 +123,7 @@ static bool keep_source(struct dti_transcode_tensors *tensors,
     if (like->copied)
         entry->from.index = (uint32_t)part->copied.tensor;
     else if (like->number)
-        memcpy(entry->from.number, part->source.context, sizeof entry->from.number);
+        memcpy(entry->from.number, part->number, sizeof entry->from.number);
     return !like->made || dti_shared_list_add(&tensors->sources, &part->source, sizeof part->source,
                                               &entry->from.index);
 }
@@ -154,7 +154,8 @@ static const char *keep_name(struct dti_pool *pool, const struct dti_tensor *sho
 {
     const size_t more = strlen(part->suffix), length = stem + more;
     const struct dti_tensor *const copied =
-        part->copied.container ? dti_dequant_part_tensor(&part->copied) : shown;
+        part->copied.container ? dti_container_tensor(part->copied.container, part->copied.tensor)
+                               : shown;
     const struct dti_tensor *const own[] = {shown, copied};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         if (own[i]->name_length == length && memcmp(own[i]->name, shown->name, stem) == 0 &&
@@ -301,8 +302,7 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
         status = dti_transcode_count_numbers(transcode, origin, &plan, reterr);
     struct dti_transcoded input = plan;
     if (status == DTI_OK && transcode->inputs[origin].there)
-        status = dti_transcode_add_input(&transcode->pool, found, &transcode->inputs[origin],
-                                         &input, reterr);
+        status = dti_transcode_add_input(found, &transcode->inputs[origin], &input, reterr);
     if (status == DTI_OK)
         status = dti_transcode_require_lossless(transcode->request.lossless, found, input.blocks,
                                                 input.lossless, reterr);
@@ -419,6 +419,10 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
         if (dti_transcode_found(transcode, i))
             find_input(transcode, i);
     }
+    dti_quant_names_free(&transcode->dequant->names);      /* they take much memory */
+    if (transcode->request.layout != DTI_TRANSCODE_GGUF && /* for that it is read in other ways */
+        !dti_container_take_less(transcode->dequant->container))
+        return dti_no_memory(reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         const bool replaced = transcode->replaced[numbers->stored_at[i]];
         if (dti_transcode_found(transcode, i)) {
@@ -427,14 +431,13 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
             status = leave(transcode, i, !replaced, reterr);
         }
     }
-    dti_quant_names_free(&transcode->dequant->names); /* they take much memory */
     dti_free(transcode->inputs);
     transcode->inputs = NULL;
     if (status != DTI_OK)
         return status;
     if (transcode->request.layout == DTI_TRANSCODE_GGUF) /* their names change once more */
         return dti_transcode_make_tensors(transcode) ? DTI_OK : dti_no_memory(reterr);
-    return dti_container_take_less(transcode->dequant->container) ? DTI_OK : dti_no_memory(reterr);
+    return DTI_OK;
 }
 
 /* A layout requires tensor names, and GGUF blocks contain both codes and scales. */
