@@ -157,10 +157,9 @@ struct dti_rewrite_request {
     void *warn_context;
 };
 
-/* One of the tensors that a tensor becomes. */
+/* One of the tensors that a tensor becomes; see dti_rewrite_file(). */
 struct dti_rewrite_part {
-    size_t file;            /* of the output */
-    uint64_t bytes, offset; /* offset: in that file */
+    uint64_t bytes, offset; /* offset: in its file */
 };
 
 /* The result for a quantized tensor. */
@@ -220,6 +219,7 @@ struct dti_rewrite {
     struct dti_rewrite_tensor *tensors;
     size_t part_count;
     struct dti_rewrite_part *parts; /* of all tensors, those of a tensor in order */
+    uint32_t *part_files;           /* their files; NULL: all are in the first one */
     /* The tensors of the new files, with the texts and shapes that are no tensor's own: kept while
      * the heads of the files may wait. */
     struct dti_rewrite_list {
@@ -311,6 +311,12 @@ static inline struct dti_rewrite_part *dti_rewrite_part(const struct dti_rewrite
 {
     const struct dti_rewrite_tensor *const own = &rewrite->tensors[tensor];
     return &rewrite->parts[own->part + dti_parts_before(own->parts, part)];
+}
+/* The output's file that holds it. */
+static inline size_t dti_rewrite_file(const struct dti_rewrite *rewrite,
+                                      const struct dti_rewrite_part *part)
+{
+    return rewrite->part_files ? rewrite->part_files[part - rewrite->parts] : 0;
 }
 /* What became of it. */
 static inline struct dti_rewrite_outcome *dti_rewrite_outcome(const struct dti_rewrite *rewrite,

@@ -217,7 +217,8 @@ static void sort_tensors(struct dti_rewrite *rewrite, const size_t *place,
     rewrite->changed_count = 0;
     for (int turn = 0; turn < 2; turn++) {
         for (size_t i = 0; i < count; i++) {
-            if ((place[rewrite->parts[old[i].part].file] < rewrite->files.count) != (turn == 0))
+            const size_t file = dti_rewrite_file(rewrite, &rewrite->parts[old[i].part]);
+            if ((place[file] < rewrite->files.count) != (turn == 0))
                 continue;
             rewrite->changed_count += turn == 0 && old[i].fate == DTI_FATE_CHANGED;
             rewrite->tensors[to] = old[i];
@@ -227,7 +228,7 @@ static void sort_tensors(struct dti_rewrite *rewrite, const size_t *place,
             rewrite->tensor_count = to;
     }
     for (size_t i = 0; i < rewrite->part_count; i++)
-        rewrite->parts[i].file = place[rewrite->parts[i].file];
+        rewrite->part_files[i] = (uint32_t)place[rewrite->part_files[i]];
     for (size_t i = 0; i < rewrite->quant_plan_count; i++)
         rewrite->quant_firsts[i] = ret_place[rewrite->quant_firsts[i]];
 }
@@ -312,8 +313,12 @@ static enum dti_status init_parts(struct dti_rewrite *rewrite, struct dti_error 
         rewrite->tensors[i].part = (uint32_t)rewrite->part_count;
         rewrite->part_count += part_count(&rewrite->tensors[i]);
     }
+    const bool several = dti_is_sharded(rewrite->request.kind) || rewrite->request.most_bytes > 0 ||
+                         !dti_container_has(rewrite->request.kind, DTI_TRAIT_SEVERAL);
     rewrite->parts = dti_calloc(rewrite->part_count + 1, sizeof *rewrite->parts);
-    return rewrite->parts ? DTI_OK : dti_no_memory(reterr);
+    if (several)
+        rewrite->part_files = dti_calloc(rewrite->part_count + 1, sizeof *rewrite->part_files);
+    return rewrite->parts && (rewrite->part_files || !several) ? DTI_OK : dti_no_memory(reterr);
 }
 
 static enum dti_status init_list(struct dti_rewrite *rewrite, struct new_tensor_list *ret,
@@ -466,8 +471,8 @@ static void get_tensor(const void *context, size_t at, struct dti_new_tensor *re
 static void set_tensor(void *context, size_t at, uint64_t bytes, uint64_t offset)
 {
     struct dti_rewrite *const rewrite = context;
-    rewrite->parts[rewrite->tensors[at].part] = (struct dti_rewrite_part){
-        .file = rewrite->files.count - 1, .bytes = bytes, .offset = offset};
+    rewrite->parts[rewrite->tensors[at].part] =
+        (struct dti_rewrite_part){.bytes = bytes, .offset = offset};
 }
 
 /* A list is not needed where each tensor of the container becomes one of the same name, of the same
@@ -486,6 +491,15 @@ static struct dti_rewrite_part *part_of(const struct dti_rewrite *rewrite,
                             (enum dti_quant_part)(tensor->source % DTI_PART_COUNT));
 }
 
+static void place_part(const struct dti_rewrite *rewrite, const struct dti_new_tensor *tensor,
+                       size_t file)
+{
+    struct dti_rewrite_part *const part = part_of(rewrite, tensor);
+    *part = (struct dti_rewrite_part){.bytes = tensor->bytes, .offset = tensor->offset};
+    if (rewrite->part_files)
+        rewrite->part_files[part - rewrite->parts] = (uint32_t)file;
+}
+
 /* Adds one file with some tensors of the list and records their locations; with a suffix, next to
  * the output. */
 static enum dti_status add_file(struct dti_rewrite *rewrite, const char *name, const char *suffix,
@@ -498,9 +512,7 @@ static enum dti_status add_file(struct dti_rewrite *rewrite, const char *name, c
                : dti_new_files_add(&rewrite->files, name, tensors, count, metadata, metadata_count,
                                    reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++)
-        *part_of(rewrite, &tensors[i]) = (struct dti_rewrite_part){.file = rewrite->files.count - 1,
-                                                                   .bytes = tensors[i].bytes,
-                                                                   .offset = tensors[i].offset};
+        place_part(rewrite, &tensors[i], rewrite->files.count - 1);
     return status;
 }
 
@@ -575,8 +587,7 @@ static enum dti_status add_parts_of(struct dti_rewrite *rewrite, struct new_tens
         const struct dti_new_tensor *const tensor = &list->tensors[i];
         while (i == ends[file])
             file++;
-        *part_of(rewrite, tensor) = (struct dti_rewrite_part){
-            .file = file, .bytes = tensor->bytes, .offset = tensor->offset};
+        place_part(rewrite, tensor, file);
     }
     if (status == DTI_OK)
         warn_of_large(rewrite, large);
@@ -651,7 +662,7 @@ static enum dti_status add_index(struct dti_rewrite *rewrite, const struct new_t
     if (!file)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < list->count; i++)
-        file[i] = part_of(rewrite, &list->tensors[i])->file;
+        file[i] = dti_rewrite_file(rewrite, part_of(rewrite, &list->tensors[i]));
     const enum dti_status status = dti_new_files_add_index(
         &rewrite->files, rewrite->request.index, list->tensors, file, list->count, reterr);
     dti_free(file);
