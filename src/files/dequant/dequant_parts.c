@@ -170,6 +170,7 @@ enum dti_status dti_dequant_list(struct dti_file_dequant *dequant,
                                  const struct dti_dequant_part parts[DTI_PART_COUNT],
                                  struct dti_dequant_form *ret, struct dti_error *reterr)
 {
+    enum { LISTS = 128 }; /* one by one they would be rounded up */
     uint32_t listed[DTI_PART_COUNT];
     size_t count = 0;
     for (unsigned i = 0; i < DTI_PART_COUNT; i++) {
@@ -180,11 +181,16 @@ enum dti_status dti_dequant_list(struct dti_file_dequant *dequant,
         ret->part_set = (uint16_t)(ret->part_set | 1u << i);
         listed[count++] = (uint32_t)parts[i].tensor;
     }
-    uint32_t *const copy = dti_pool_array(&dequant->pool, count, sizeof *copy);
-    if (!copy)
-        return dti_no_memory(reterr);
-    memcpy(copy, listed, count * sizeof *copy);
-    ret->listed = copy;
+    if (dequant->lists_left < count) {
+        dequant->lists = dti_pool_array(&dequant->pool, LISTS, sizeof *dequant->lists);
+        dequant->lists_left = dequant->lists ? LISTS : 0;
+        if (!dequant->lists)
+            return dti_no_memory(reterr);
+    }
+    ret->listed = dequant->lists;
+    for (size_t i = 0; i < count; i++)
+        *dequant->lists++ = listed[i];
+    dequant->lists_left -= count;
     return DTI_OK;
 }
 

@@ -404,7 +404,7 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
     transcode->outcomes = dti_pool_array(pool, count + 1, sizeof *transcode->outcomes);
     transcode->inputs = dti_calloc(count + 1, sizeof *transcode->inputs);
     const size_t stored = transcode->dequant->container->tensor_count;
-    transcode->replaced = dti_pool_alloc(pool, stored + 1);
+    transcode->replaced = dti_calloc(stored + 1, sizeof *transcode->replaced);
     struct dti_metadata *const metadata = dti_pool_array(
         pool, numbers->metadata_count + transcode->dequant->found_count + 1, sizeof *metadata);
     if (!metadata || !transcode->entries || !transcode->outcomes || !transcode->marks ||
@@ -414,7 +414,6 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
     if (numbers->metadata_count > 0)
         memcpy(metadata, numbers->metadata, numbers->metadata_count * sizeof *metadata);
     transcode->view.metadata = metadata;
-    memset(transcode->replaced, 0, stored + 1);
     for (size_t i = 0; i < count; i++) {
         if (dti_transcode_found(transcode, i))
             find_input(transcode, i);
@@ -432,7 +431,9 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
         }
     }
     dti_free(transcode->inputs);
+    dti_free(transcode->replaced);
     transcode->inputs = NULL;
+    transcode->replaced = NULL;
     if (status != DTI_OK)
         return status;
     if (transcode->request.layout == DTI_TRANSCODE_GGUF) /* their names change once more */
@@ -488,6 +489,7 @@ void dti_file_transcode_free(struct dti_file_transcode *transcode)
     if (!transcode)
         return;
     dti_free(transcode->inputs);
+    dti_free(transcode->replaced);
     dti_free(transcode->marks);
     dti_transcode_tensors_free(&transcode->tensors);
     dti_pool_free(&transcode->pool);
