@@ -63,9 +63,6 @@ bool dti_container_compact(struct dti_container *container, struct dti_pool *poo
 {
     const size_t size = container->tensor_count * sizeof(struct tensor_row);
     struct dti_shared_list likes = {.items = NULL};
-    if (!container->tensors || container->tensor_count == 0 || container->stored ||
-        container->weights || dti_container_ops(container->kind)->data)
-        return true;
     const bool filled = fill(container, &likes);
     void *const rows = container->tensors, *less = NULL;
     container->tensors = NULL;

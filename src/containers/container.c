@@ -474,7 +474,10 @@ const struct dti_note *dti_container_hub_note(const struct dti_container *contai
 
 bool dti_container_take_less(struct dti_container *container)
 {
-    return dti_container_compact(container, &((struct dti_container_whole *)container)->pool);
+    const bool can = container->tensors && container->tensor_count > 0 && !container->stored &&
+                     !container->weights && !kinds[container->kind].ops->data;
+    return !can ||
+           dti_container_compact(container, &((struct dti_container_whole *)container)->pool);
 }
 
 void dti_container_free(struct dti_container *container)
