@@ -63,8 +63,7 @@ static bool keeps(const struct dti_rewrite *rewrite, size_t tensor, enum dti_fat
 static enum dti_fate choose(const struct dti_rewrite *rewrite, const struct dti_quant_names *names,
                             size_t tensor)
 {
-    const struct dti_format *const format =
-        dti_container_tensor(rewrite->container, tensor)->format;
+    const struct dti_format *const format = dti_container_alike(rewrite->container, tensor)->format;
     (void)names;
     const enum dti_dtype cast =
         dti_file_transcode_cast(rewrite->request.transcode, dti_rewrite_place(rewrite, tensor));
@@ -185,8 +184,8 @@ static enum dti_status plan(struct dti_rewrite *rewrite, size_t at, struct dti_e
     if (!is_part(rewrite, tensor->source)) /* by a convention of GGUF */
         return dti_rewrite_plan_elements(rewrite, at, dti_format_get(DTI_FP32), reterr);
     rewrite->files.encodes =
-        rewrite->files.encodes || dti_tensor_gguf(dti_rewrite_source(rewrite, at));
-    struct dti_rewrite_way way = {.format = dti_rewrite_source(rewrite, at)->format};
+        rewrite->files.encodes || dti_tensor_gguf(dti_rewrite_alike(rewrite, at));
+    struct dti_rewrite_way way = {.format = dti_rewrite_alike(rewrite, at)->format};
     tensor->parts = 1u << DTI_PART_CODES;
     if (dti_container_stores(rewrite->request.kind, way.format, &way.layout))
         return dti_rewrite_go(rewrite, at, &way, reterr);

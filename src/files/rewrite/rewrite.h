@@ -277,6 +277,13 @@ static inline const struct dti_tensor *dti_rewrite_source(const struct dti_rewri
     return dti_container_tensor(rewrite->container, rewrite->tensors[tensor].source);
 }
 
+/* The same as dti_container_alike(). */
+static inline const struct dti_tensor *dti_rewrite_alike(const struct dti_rewrite *rewrite,
+                                                         size_t tensor)
+{
+    return dti_container_alike(rewrite->container, rewrite->tensors[tensor].source);
+}
+
 /* The index of a tensor of the container in the container it was selected from. */
 static inline size_t dti_rewrite_place(const struct dti_rewrite *rewrite, size_t tensor)
 {
@@ -288,7 +295,7 @@ static inline uint64_t dti_rewrite_work(const struct dti_rewrite *rewrite, size_
 {
     const struct dti_rewrite_tensor *const own = &rewrite->tensors[tensor];
     return own->way->type ? rewrite->parts[own->part].bytes
-                          : dti_rewrite_source(rewrite, tensor)->bytes;
+                          : dti_rewrite_alike(rewrite, tensor)->bytes;
 }
 
 static inline bool dti_is_quantized(const struct dti_rewrite_tensor *tensor)

@@ -746,7 +746,7 @@ static enum dti_status add_up(struct dti_rewrite *rewrite, struct dti_error *ret
     bool fits = true;
     for (size_t i = 0; i < rewrite->tensor_count; i++) {
         const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[i];
-        const uint64_t input = dti_rewrite_source(rewrite, i)->bytes;
+        const uint64_t input = dti_rewrite_alike(rewrite, i)->bytes;
         uint64_t bytes = 0;
         for (size_t part = 0; part < part_count(tensor); part++)
             fits = fits && dti_add_u64(bytes, rewrite->parts[tensor->part + part].bytes, &bytes);

@@ -30,7 +30,7 @@ static enum dti_status add_part(struct group *group, size_t at, bool *ret_last,
 {
     struct dti_rewrite *const rewrite = group->run.rewrite;
     const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[at];
-    const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
+    const struct dti_tensor *const source = dti_rewrite_alike(rewrite, at);
     const struct dti_rewrite_part *const place = &rewrite->parts[tensor->part];
     struct dti_batch_part *const part = &group->parts[group->count];
     struct dti_loss *const loss = &group->losses[group->count];

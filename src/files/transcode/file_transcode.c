@@ -395,6 +395,7 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
     transcode->view.tensor_count = 0;
     transcode->view.tensors = NULL;
     transcode->view.make = dti_transcode_make_tensor;
+    transcode->view.alike = dti_transcode_alike;
     transcode->view.named = DTI_NAMED(struct dti_transcode_entry, name);
     transcode->view.own = transcode;
     transcode->view.stored_at = NULL;

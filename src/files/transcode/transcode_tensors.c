@@ -27,6 +27,13 @@ const uint64_t *dti_transcode_recent_shape(const struct dti_transcode_tensors *t
     return NULL;
 }
 
+const struct dti_tensor *dti_transcode_alike(const struct dti_container *view, size_t at)
+{
+    const struct dti_file_transcode *const transcode = view->own;
+    const struct dti_transcode_like *const like = dti_transcode_like_of(transcode, at);
+    return like ? &like->tensor : &transcode->dequant->view.tensors[transcode->entries[at].origin];
+}
+
 const struct dti_tensor *dti_transcode_make_tensor(const struct dti_container *view, size_t at)
 {
     static _Thread_local struct dti_tensor rooms[DTI_MADE_TENSORS];

@@ -84,7 +84,8 @@ static inline const struct dti_transcode_like *dti_transcode_like_of(
     const struct dti_transcode_like *const likes = transcode->tensors.likes.items;
     return like != UINT32_MAX ? &likes[like] : NULL;
 }
-/* A tensor, for struct dti_container; an array of all of them; false: out of memory. */
+/* Two ways to a tensor, for struct dti_container; an array of all of them; false: out of memory. */
+const struct dti_tensor *dti_transcode_alike(const struct dti_container *view, size_t at);
 const struct dti_tensor *dti_transcode_make_tensor(const struct dti_container *view, size_t at);
 bool dti_transcode_make_tensors(struct dti_file_transcode *transcode);
 
