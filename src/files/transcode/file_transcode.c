@@ -256,6 +256,16 @@ static enum dti_status tell(struct dti_file_transcode *transcode,
     return DTI_OK;
 }
 
+static void set_replaced(const struct dti_file_transcode *transcode, size_t stored)
+{
+    transcode->replaced[stored / 8] |= (unsigned char)(1u << stored % 8);
+}
+
+static bool is_replaced(const struct dti_file_transcode *transcode, size_t stored)
+{
+    return (transcode->replaced[stored / 8] >> stored % 8 & 1) != 0;
+}
+
 /* The scale of activations of a weight that becomes nvfp4: layouts differ in its meaning. */
 static void find_input(struct dti_file_transcode *transcode, size_t origin)
 {
@@ -266,7 +276,7 @@ static void find_input(struct dti_file_transcode *transcode, size_t origin)
         transcode->of_layout[layout == DTI_TRANSCODE_GGUF ? DTI_TAKES_BLOCKS : DTI_TAKES_FOR_NVFP4];
     dti_transcode_find_input(transcode->dequant, found, input);
     if (target && target->no_inputs && input->there) {
-        transcode->replaced[input->tensor] = 1;
+        set_replaced(transcode, input->tensor);
         transcode->inputs_left_out++;
         input->there = false;
         return;
@@ -276,7 +286,7 @@ static void find_input(struct dti_file_transcode *transcode, size_t origin)
     if (!nvfp4 || !target || input->divides == (target->form != NULL))
         input->there = false;
     if (input->there)
-        transcode->replaced[input->tensor] = 1;
+        set_replaced(transcode, input->tensor);
 }
 
 static enum dti_status translate(struct dti_file_transcode *transcode, size_t origin,
@@ -405,7 +415,7 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
     transcode->outcomes = dti_pool_array(pool, count + 1, sizeof *transcode->outcomes);
     transcode->inputs = dti_calloc(count + 1, sizeof *transcode->inputs);
     const size_t stored = transcode->dequant->container->tensor_count;
-    transcode->replaced = dti_calloc(stored + 1, sizeof *transcode->replaced);
+    transcode->replaced = dti_calloc(stored / 8 + 1, sizeof *transcode->replaced);
     struct dti_metadata *const metadata = dti_pool_array(
         pool, numbers->metadata_count + transcode->dequant->found_count + 1, sizeof *metadata);
     if (!metadata || !transcode->entries || !transcode->outcomes || !transcode->marks ||
@@ -424,7 +434,7 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
         !dti_container_take_less(transcode->dequant->container))
         return dti_no_memory(reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
-        const bool replaced = transcode->replaced[numbers->stored_at[i]];
+        const bool replaced = is_replaced(transcode, numbers->stored_at[i]);
         if (dti_transcode_found(transcode, i)) {
             status = translate(transcode, i, reterr);
         } else {

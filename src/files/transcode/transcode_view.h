@@ -57,7 +57,7 @@ struct dti_file_transcode {
     struct dti_transcode_outcome *outcomes; /* of the dequantization's tensors */
     struct dti_transcode_input *inputs;     /* same, until the view is made: inputs that become
                                              * their reciprocals */
-    unsigned char *replaced;                /* same: flags for the container's tensors: which of
+    unsigned char *replaced;                /* same: bits for the container's tensors: which of
                                              * them are such inputs */
     size_t inputs_left_out;                 /* the layout has none */
     const struct dti_transcode_target *of_layout[DTI_TAKES_COUNT]; /* or NULL: none */
