@@ -48,10 +48,8 @@ static struct dti_new_tensor tensor_of(const struct dti_new_source *source, size
 }
 
 /* Sets bytes. */
-static enum dti_status measure(const struct dti_new_source *source, size_t at,
-                               struct dti_error *reterr)
+static enum dti_status measure(struct dti_new_tensor *tensor, struct dti_error *reterr)
 {
-    const struct dti_new_tensor own = tensor_of(source, at), *const tensor = &own;
     if (dti_text_is(tensor->name, tensor->name_length, metadata_name))
         return fail_tensor(reterr, DTI_BAD_INPUT, tensor,
                            "has a name that safetensors reserves for metadata");
@@ -67,27 +65,37 @@ static enum dti_status measure(const struct dti_new_source *source, size_t at,
     if (bits % 8 != 0)
         return fail_tensor(reterr, DTI_BAD_INPUT, tensor,
                            "does not fill whole bytes, as safetensors requires");
-    source->set(source->context, at, bits / 8, 0);
+    tensor->bytes = bits / 8;
     return DTI_OK;
 }
 
-/* Assigns the tensors consecutive offsets from the start of the data. *ret_aligned: whether each is
- * a multiple of its element size. */
-static enum dti_status place(const struct dti_new_source *source, uint64_t *ret_size,
-                             bool *ret_aligned, struct dti_error *reterr)
+static enum dti_status fail_end(const struct dti_new_tensor *tensor, struct dti_error *reterr)
 {
-    uint64_t offset = 0;
-    bool aligned = true;
+    return fail_tensor(reterr, DTI_BAD_INPUT, tensor, "ends at an offset beyond 64 bits");
+}
+
+/* Places a tensor at *offset, from the start of the data, and moves that to its end; false: beyond
+ * 64 bits. *aligned: whether it and those before are at multiples of their element sizes. */
+static bool place(const struct dti_new_source *source, size_t at,
+                  const struct dti_new_tensor *tensor, uint64_t *offset, bool *aligned)
+{
+    const unsigned element = (dti_safetensors_bits(tensor->format) + 7) / 8;
+    source->set(source->context, at, tensor->bytes, *offset);
+    *aligned = *aligned && (tensor->bytes == 0 || *offset % element == 0);
+    return dti_add_u64(*offset, tensor->bytes, offset);
+}
+
+/* The same for all, once they are sorted. */
+static enum dti_status place_all(const struct dti_new_source *source, uint64_t *ret_size,
+                                 bool *ret_aligned, struct dti_error *reterr)
+{
+    *ret_size = 0;
+    *ret_aligned = true;
     for (size_t i = 0; i < source->count; i++) {
         const struct dti_new_tensor tensor = tensor_of(source, i);
-        const unsigned element = (dti_safetensors_bits(tensor.format) + 7) / 8;
-        source->set(source->context, i, tensor.bytes, offset);
-        aligned = aligned && (tensor.bytes == 0 || offset % element == 0);
-        if (!dti_add_u64(offset, tensor.bytes, &offset))
-            return fail_tensor(reterr, DTI_BAD_INPUT, &tensor, "ends at an offset beyond 64 bits");
+        if (!place(source, i, &tensor, ret_size, ret_aligned))
+            return fail_end(&tensor, reterr);
     }
-    *ret_size = offset;
-    *ret_aligned = aligned;
     return DTI_OK;
 }
 
@@ -257,9 +265,20 @@ static enum dti_status begin(const struct dti_new_source *source,
                                          DTI_NAMED(struct dti_metadata, key), "metadata", reterr);
     if (status == DTI_OK)
         status = check_names(source->items, source->count, source->named, "tensor", reterr);
-    for (size_t i = 0; status == DTI_OK && i < source->count; i++)
-        status = measure(source, i, reterr);
-    return status == DTI_OK ? place(source, ret_bytes, ret_aligned, reterr) : status;
+    size_t beyond = SIZE_MAX; /* told only if all can be measured */
+    *ret_bytes = 0;
+    *ret_aligned = true;
+    for (size_t i = 0; status == DTI_OK && i < source->count; i++) {
+        struct dti_new_tensor tensor = tensor_of(source, i);
+        status = measure(&tensor, reterr);
+        if (status == DTI_OK && beyond == SIZE_MAX &&
+            !place(source, i, &tensor, ret_bytes, ret_aligned))
+            beyond = i;
+    }
+    if (status != DTI_OK || beyond == SIZE_MAX)
+        return status;
+    const struct dti_new_tensor last = tensor_of(source, beyond);
+    return fail_end(&last, reterr);
 }
 
 /* Makes the head, and lets offsets count from the start of the file. */
@@ -313,7 +332,7 @@ enum dti_status dti_safetensors_layout(struct dti_new_tensor *tensors, size_t co
         for (size_t i = 0; i < count; i++)
             tensors[i].offset = i;
         qsort(tensors, count, sizeof *tensors, compare);
-        status = place(&source, &bytes, &aligned, reterr);
+        status = place_all(&source, &bytes, &aligned, reterr);
         assert(status != DTI_OK || aligned); /* sizes are powers of two, larger ones come first */
     }
     return status == DTI_OK
