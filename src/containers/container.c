@@ -153,8 +153,9 @@ enum dti_status dti_container_data(struct dti_container *container, size_t tenso
                                   ret_offset, reterr);
     if (ops->data)
         return ops->data(container, tensor, ret_input, ret_offset, reterr);
-    *ret_input = &container->files[container->tensors[tensor].file].input;
-    *ret_offset = container->tensors[tensor].offset;
+    const struct dti_tensor *const place = dti_container_tensor(container, tensor);
+    *ret_input = &container->files[place->file].input;
+    *ret_offset = place->offset;
     return DTI_OK;
 }
 
@@ -471,6 +472,14 @@ const struct dti_note *dti_container_hub_note(const struct dti_container *contai
                : NULL;
 }
 
+bool dti_container_take_less(struct dti_container *container)
+{
+    const bool can = container->tensors && container->tensor_count > 0 && !container->stored &&
+                     !container->weights && !kinds[container->kind].ops->data;
+    return !can ||
+           dti_container_compact(container, &((struct dti_container_whole *)container)->pool);
+}
+
 void dti_container_free(struct dti_container *container)
 {
     if (!container)
@@ -482,6 +491,7 @@ void dti_container_free(struct dti_container *container)
         dti_input_close(&container->files[i].input);
     if (container->index_file.path)
         dti_input_close(&container->index_file.input);
+    dti_free(container->likes);
     dti_pool_free(&whole->pool);
     dti_free(whole);
 }

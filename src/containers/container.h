@@ -230,8 +230,14 @@ struct dti_container {
     struct dti_container_file index_file; /* the open index; path is NULL without one */
     size_t file_count; /* 1, or the number of shards (sorted by name) or of parts (in order) */
     struct dti_container_file *files;
-    size_t tensor_count; /* in the order of their data, file after file */
-    struct dti_tensor *tensors;
+    size_t tensor_count;        /* in the order of their data, file after file */
+    struct dti_tensor *tensors; /* NULL: a view makes them, and has a list of structs with their
+                                 * names: */
+    const struct dti_tensor *(*make)(const struct dti_container *container, size_t tensor);
+    const struct dti_tensor *(*alike)(const struct dti_container *container, size_t tensor);
+    const void *names;
+    struct dti_named named;
+    struct dti_tensor *likes;               /* owned; dti_container_compact() */
     const struct dti_onnx_weight **weights; /* ONNX: for each tensor whose codes a node dequantizes,
                                              * else NULL; NULL: no tensor has one */
     size_t metadata_count; /* in file order; sharded: each key once, from the first shard that has
@@ -246,6 +252,21 @@ struct dti_container {
     struct dti_container *stored;
     const uint32_t *stored_at;
 };
+
+/* A tensor of any container. One that is made stays until its thread has made as many others. */
+enum { DTI_MADE_TENSORS = 8 };
+static inline const struct dti_tensor *dti_container_tensor(const struct dti_container *container,
+                                                            size_t tensor)
+{
+    return container->tensors ? &container->tensors[tensor] : container->make(container, tensor);
+}
+
+/* The same, perhaps without name and offset; it stays as long as the container. */
+static inline const struct dti_tensor *dti_container_alike(const struct dti_container *container,
+                                                           size_t tensor)
+{
+    return container->tensors ? &container->tensors[tensor] : container->alike(container, tensor);
+}
 
 /* What a node states about the codes of a tensor; NULL: no node dequantizes it. */
 static inline const struct dti_onnx_weight *dti_container_weight(
@@ -290,6 +311,9 @@ enum dti_status dti_container_open_input(struct dti_container **ret, struct dti_
 /* The same for bytes in memory, which are copied. */
 enum dti_status dti_container_open_bytes(struct dti_container **ret, const char *path,
                                          const char *bytes, size_t size, struct dti_error *reterr);
+/* Makes its tensors from then on: nothing may point into the list of an open container. Not all
+ * kinds can; others stay as they are. False: out of memory, and the container can only be freed. */
+bool dti_container_take_less(struct dti_container *container);
 void dti_container_free(struct dti_container *container); /* closes the files; NULL is allowed */
 
 /* The note that says which file of a model on the hub is read; NULL for all other containers. */

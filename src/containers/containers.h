@@ -66,6 +66,9 @@ enum dti_status dti_container_read(struct dti_container *container, struct dti_p
                                    const struct dti_container_options *options,
                                    struct dti_error *reterr);
 
+/* compact.c: dti_container_take_less() where it can, with the pool of the container. */
+bool dti_container_compact(struct dti_container *container, struct dti_pool *pool);
+
 /* Whether the file's byte order differs from this machine's. */
 static inline bool dti_is_swapped(bool file_is_big_endian)
 {

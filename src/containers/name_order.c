@@ -80,10 +80,11 @@ static bool init(struct dti_name_order *ret, size_t capacity, bool owns)
     while (capacity >> order.bits >= IN_BUCKET)
         order.bits++;
     order.rows = dti_malloc(room * sizeof *order.rows);
-    order.starts = dti_calloc(((size_t)1 << order.bits) + 1, sizeof *order.starts);
-    order.seen = dti_calloc((size_t)1 << order.bits, sizeof *order.seen);
+    const size_t buckets = (size_t)1 << order.bits; /* one block, which is given back when freed */
+    order.seen = dti_calloc(buckets + buckets / 2 + 1, sizeof *order.seen);
+    order.starts = order.seen ? (uint32_t *)(order.seen + buckets) : NULL;
     order.items = order.own = owns ? dti_malloc(room * sizeof *order.own) : NULL;
-    if (!order.rows || !order.starts || !order.seen || (owns && !order.own)) {
+    if (!order.rows || !order.seen || (owns && !order.own)) {
         dti_name_order_free(&order);
         return false;
     }
@@ -100,8 +101,7 @@ void dti_name_order_free(struct dti_name_order *order)
 {
     dti_free(order->rows);
     dti_free(order->own);
-    dti_free(order->starts);
-    dti_free(order->seen);
+    dti_free(order->seen); /* and the starts */
     *order = (struct dti_name_order){.rows = NULL};
 }
 

@@ -6,8 +6,32 @@
 
 #include <stdlib.h>
 
+#include "containers/container.h"
 #include "containers/zip/zip_write.h"
 #include "util/run/allocate.h"
+
+static void get_listed(const void *context, size_t at, struct dti_new_tensor *ret)
+{
+    const struct dti_new_tensor *const tensors = context;
+    *ret = tensors[at];
+}
+
+static void set_listed(void *context, size_t at, uint64_t bytes, uint64_t offset)
+{
+    struct dti_new_tensor *const tensors = context;
+    tensors[at].bytes = bytes;
+    tensors[at].offset = offset;
+}
+
+struct dti_new_source dti_new_source_of(struct dti_new_tensor *tensors, size_t count)
+{
+    return (struct dti_new_source){.count = count,
+                                   .get = get_listed,
+                                   .set = set_listed,
+                                   .context = tensors,
+                                   .items = tensors,
+                                   .named = DTI_NAMED(struct dti_new_tensor, name)};
+}
 
 void dti_new_head_init(struct dti_new_head *ret)
 {
@@ -36,14 +60,14 @@ static enum dti_status write_rest(const struct dti_new_head *head, struct dti_ou
     struct dti_buffer out;
     enum dti_status status = DTI_OK;
     dti_buffer_init(&out);
-    for (size_t i = 0; i <= rest->count && status == DTI_OK; i++) {
-        if (i < rest->count)
+    for (size_t i = 0; i <= rest->source.count && status == DTI_OK; i++) {
+        if (i < rest->source.count)
             rest->put(head, i, &out);
         else
             dti_buffer_puts(&out, rest->end);
         if (out.failed)
             status = dti_no_memory(reterr);
-        if (status != DTI_OK || (out.length < PIECE && i < rest->count))
+        if (status != DTI_OK || (out.length < PIECE && i < rest->source.count))
             continue;
         status = seekable ? dti_output_write_at(output, out.data, out.length, at, reterr)
                           : dti_output_write(output, out.data, out.length, reterr);

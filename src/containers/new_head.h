@@ -4,6 +4,7 @@
 #ifndef CONTAINERS_NEW_HEAD_H
 #define CONTAINERS_NEW_HEAD_H
 
+#include "containers/name_order.h"
 #include "io/output.h"
 #include "util/buffer.h"
 
@@ -32,18 +33,31 @@ struct dti_head_part {
     size_t tensor_count;
 };
 
+/* The tensors of a new file, one by one: of an array, or made when they are asked for, which takes
+ * no memory. */
+struct dti_new_source {
+    size_t count;
+    void (*get)(const void *context, size_t at, struct dti_new_tensor *ret);
+    void (*set)(void *context, size_t at, uint64_t bytes, uint64_t offset); /* get() returns them
+                                                                             * from then on */
+    void *context;
+    const void *items; /* structs with their names, in the same order */
+    struct dti_named named;
+};
+/* Of an array, which must stay. */
+struct dti_new_source dti_new_source_of(struct dti_new_tensor *tensors, size_t count);
+
 /* Text that follows `text` and is long: an item a tensor, which put() appends, then `end`. */
 struct dti_new_head;
 struct dti_head_rest {
     void (*put)(const struct dti_new_head *head, size_t at, struct dti_buffer *out); /* or NULL */
-    const struct dti_new_tensor *tensors;                                            /* not owned */
-    size_t count;
+    struct dti_new_source source;
     uint64_t bytes; /* in all */
     char end[16];
 };
 
 struct dti_new_head {
-    bool waits; /* set by the caller: the tensors live, in place, until the head is written, and
+    bool waits; /* set by the caller: the source of the tensors lives until the head is written, and
                  * the rest may be made only then */
     const struct dti_container *from; /* whose metadata it copies unchanged, or NULL */
     bool encodes;                     /* some tensors become GGUF blocks */

@@ -86,7 +86,7 @@ static void close_view(struct opened *opened)
 static size_t read_tensor(struct opened *opened, size_t at, size_t pieces, unsigned char *bytes)
 {
     const struct dti_tensor *const tensor =
-        &dti_file_transcode_container(opened->transcode)->tensors[at];
+        dti_container_tensor(dti_file_transcode_container(opened->transcode), at);
     struct dti_batch_source source;
     const struct dti_input *input;
     struct dti_window window = {0};
@@ -118,7 +118,7 @@ static const unsigned char *find(struct opened *opened, const char *name, size_t
     const struct dti_container *const view = dti_file_transcode_container(opened->transcode);
     unsigned char *const bytes = rooms[used++ % 4];
     for (size_t i = 0; i < view->tensor_count; i++) {
-        if (strcmp(view->tensors[i].name, name) == 0) {
+        if (strcmp(dti_container_tensor(view, i)->name, name) == 0) {
             read_tensor(opened, i, pieces, bytes);
             return bytes;
         }
@@ -315,8 +315,8 @@ static void one_scale_becomes_that_of_all_rectangles(void)
         const struct dti_container *const view = dti_file_transcode_container(opened.transcode);
         const unsigned char *const scales = find(&opened, "c.weight_scale_inv", 4);
         CHECK_U64(view->tensor_count, 2);
-        CHECK(view->tensors[1].rank == 2 && view->tensors[1].shape[0] == 3 &&
-              view->tensors[1].shape[1] == 1);
+        const struct dti_tensor *const second = dti_container_tensor(view, 1);
+        CHECK(second->rank == 2 && second->shape[0] == 3 && second->shape[1] == 1);
         for (size_t i = 0; i < 3; i++)
             CHECK(memcmp(scales + 4 * i, third, sizeof third) == 0);
     }
@@ -385,7 +385,8 @@ static size_t check_cut_file(const struct dti_file_transcode_request *request)
         const struct dti_container *const view = dti_file_transcode_container(opened.transcode);
         CHECK(truncate("x.safetensors", (off_t)(8 + head_bytes)) == 0);
         for (size_t i = 0; i < view->tensor_count; i++) {
-            const size_t size = (size_t)view->tensors[i].bytes;
+            const struct dti_tensor *const tensor = dti_container_tensor(view, i);
+            const size_t size = (size_t)tensor->bytes;
             struct dti_batch_source source;
             const struct dti_input *input;
             struct dti_window window = {0};
@@ -395,7 +396,7 @@ static size_t check_cut_file(const struct dti_file_transcode_request *request)
                   DTI_OK);
             unsigned char *const scratch = malloc(source.read ? source.scratch_bytes + 1 : 1);
             if (source.read && size > 4 &&
-                !dti_text_ends(view->tensors[i].name, view->tensors[i].name_length, "_quant")) {
+                !dti_text_ends(tensor->name, tensor->name_length, "_quant")) {
                 CHECK(source.read(source.context, bytes, size, 0, &window, scratch, &error) !=
                       DTI_OK);
                 made++;

@@ -54,7 +54,7 @@ struct dti_translated dti_translated_of(const struct dti_rewrite *rewrite, size_
         .numbers = dti_file_transcode_numbers(transcode, origin),
         .form = dti_file_transcode_form(transcode, origin),
         .verdict = verdict,
-        .first = verdict->first == place,
+        .first = dti_file_transcode_first(transcode, origin) == place,
         .lossless = verdict->lossless == verdict->blocks,
     };
 }
@@ -193,6 +193,7 @@ struct written {
     const struct dti_rewrite_answer *answer;
     const struct dti_rewrite_tensor *tensor;
     const struct dti_rewrite_part *part; /* the first one */
+    size_t file;                         /* that holds it */
     uint64_t bytes;                      /* of all parts */
     const struct dti_tensor *source;
     struct dti_rewrite_origin from;
@@ -221,6 +222,7 @@ struct quant_part {
     const char *dtype;
     unsigned rank;
     const uint64_t *shape;
+    size_t file; /* that holds it */
 };
 struct translated_tensor {
     struct dti_translated as;
@@ -312,6 +314,7 @@ static void fill_written(struct written *ret, const struct tensor_at *of)
     ret->answer = of->answer;
     ret->tensor = tensor;
     ret->part = &rewrite->parts[tensor->part];
+    ret->file = dti_rewrite_file(rewrite, ret->part);
     ret->bytes = dti_rewrite_bytes(rewrite, of->at);
     ret->source = dti_rewrite_source(rewrite, of->at);
     ret->from = dti_rewrite_origin(rewrite, of->at);
@@ -474,12 +477,15 @@ static void put_part(struct dti_json *json, const struct tensor_at *of, size_t p
     dti_buffer_puts(&name, suffix);
     if (name.failed)
         dti_json_out_of_memory(json);
+    const struct dti_rewrite_part *const written =
+        dti_rewrite_part(rewrite, of->at, (enum dti_quant_part)part);
     dti_put_quant_part(json, NULL,
                        &(struct quant_part){
                            .part = part_words(part),
                            .name = name.data,
                            .name_length = name.length,
-                           .written = dti_rewrite_part(rewrite, of->at, (enum dti_quant_part)part),
+                           .written = written,
+                           .file = dti_rewrite_file(rewrite, written),
                            .dtype = dti_format_get(shape->dtype)->name,
                            .rank = shape->rank,
                            .shape = shape->shape,
@@ -502,11 +508,12 @@ static void put_gguf_scale(struct dti_json *json, const struct dti_rewrite *rewr
     dti_buffer_puts(&name, DTI_GGUF_SCALE);
     if (name.failed)
         dti_json_out_of_memory(json);
+    const struct dti_rewrite_part *const scale =
+        dti_rewrite_part(rewrite, at, DTI_PART_TENSOR_SCALE);
     dti_put_quant_part(json, NULL,
                        &(struct quant_part){part_words(DTI_PART_TENSOR_SCALE), name.data,
-                                            name.length,
-                                            dti_rewrite_part(rewrite, at, DTI_PART_TENSOR_SCALE),
-                                            dti_format_get(DTI_FP32)->name, 1, shape});
+                                            name.length, scale, dti_format_get(DTI_FP32)->name, 1,
+                                            shape, dti_rewrite_file(rewrite, scale)});
     dti_buffer_free(&name);
 }
 
@@ -516,15 +523,16 @@ static void put_parts(struct dti_json *json, const struct tensor_at *of)
     const struct dti_rewrite *const rewrite = of->answer->rewrite;
     const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[of->at];
     const struct dti_tensor *const source = dti_rewrite_source(rewrite, of->at);
+    const struct dti_rewrite_part *const only = &rewrite->parts[tensor->part];
     struct dti_quant_part_shape parts[DTI_PART_COUNT];
     struct dti_quant_stored stored;
     struct dti_error error;
     if (tensor->way->format) {
         dti_put_quant_part(json, NULL,
                            &(struct quant_part){part_words(DTI_PART_COUNT), source->name,
-                                                source->name_length, &rewrite->parts[tensor->part],
+                                                source->name_length, only,
                                                 tensor->way->format->name, source->rank,
-                                                source->shape});
+                                                source->shape, dti_rewrite_file(rewrite, only)});
         put_gguf_scale(json, rewrite, of->at);
         return;
     }

@@ -17,7 +17,7 @@
 static void return_large_blocks(void)
 {
 #ifdef __GLIBC__
-    enum { LARGE = 4 << 20 };
+    enum { LARGE = 512 << 10 };
     (void)mallopt(M_MMAP_THRESHOLD, LARGE);
     (void)mallopt(M_TRIM_THRESHOLD, LARGE);
 #endif

@@ -52,5 +52,12 @@ enum dti_status dti_safetensors_layout(struct dti_new_tensor *tensors, size_t co
                                        const struct dti_metadata *metadata, size_t metadata_count,
                                        struct dti_new_head *ret_head, uint64_t *ret_size,
                                        struct dti_error *reterr);
+/* The same for tensors that cannot be sorted. *ret_aligned: false: they would have to be, and the
+ * head is not made. */
+enum dti_status dti_safetensors_layout_each(const struct dti_new_source *source,
+                                            const struct dti_metadata *metadata,
+                                            size_t metadata_count, struct dti_new_head *ret_head,
+                                            uint64_t *ret_size, bool *ret_aligned,
+                                            struct dti_error *reterr);
 
 #endif

@@ -40,6 +40,13 @@ static enum dti_status check_names(const void *items, size_t count, struct dti_n
                     dti_quote(quoted, twice.text, twice.text_length));
 }
 
+static struct dti_new_tensor tensor_of(const struct dti_new_source *source, size_t at)
+{
+    struct dti_new_tensor tensor;
+    source->get(source->context, at, &tensor);
+    return tensor;
+}
+
 /* Sets bytes. */
 static enum dti_status measure(struct dti_new_tensor *tensor, struct dti_error *reterr)
 {
@@ -62,23 +69,33 @@ static enum dti_status measure(struct dti_new_tensor *tensor, struct dti_error *
     return DTI_OK;
 }
 
-/* Assigns the tensors consecutive offsets from the start of the data. *ret_aligned: whether each is
- * a multiple of its element size. */
-static enum dti_status place(struct dti_new_tensor *tensors, size_t count, uint64_t *ret_size,
-                             bool *ret_aligned, struct dti_error *reterr)
+static enum dti_status fail_end(const struct dti_new_tensor *tensor, struct dti_error *reterr)
 {
-    uint64_t offset = 0;
-    bool aligned = true;
-    for (size_t i = 0; i < count; i++) {
-        const unsigned element = (dti_safetensors_bits(tensors[i].format) + 7) / 8;
-        tensors[i].offset = offset;
-        aligned = aligned && (tensors[i].bytes == 0 || offset % element == 0);
-        if (!dti_add_u64(offset, tensors[i].bytes, &offset))
-            return fail_tensor(reterr, DTI_BAD_INPUT, &tensors[i],
-                               "ends at an offset beyond 64 bits");
+    return fail_tensor(reterr, DTI_BAD_INPUT, tensor, "ends at an offset beyond 64 bits");
+}
+
+/* Places a tensor at *offset, from the start of the data, and moves that to its end; false: beyond
+ * 64 bits. *aligned: whether it and those before are at multiples of their element sizes. */
+static bool place(const struct dti_new_source *source, size_t at,
+                  const struct dti_new_tensor *tensor, uint64_t *offset, bool *aligned)
+{
+    const unsigned element = (dti_safetensors_bits(tensor->format) + 7) / 8;
+    source->set(source->context, at, tensor->bytes, *offset);
+    *aligned = *aligned && (tensor->bytes == 0 || *offset % element == 0);
+    return dti_add_u64(*offset, tensor->bytes, offset);
+}
+
+/* The same for all, once they are sorted. */
+static enum dti_status place_all(const struct dti_new_source *source, uint64_t *ret_size,
+                                 bool *ret_aligned, struct dti_error *reterr)
+{
+    *ret_size = 0;
+    *ret_aligned = true;
+    for (size_t i = 0; i < source->count; i++) {
+        const struct dti_new_tensor tensor = tensor_of(source, i);
+        if (!place(source, i, &tensor, ret_size, ret_aligned))
+            return fail_end(&tensor, reterr);
     }
-    *ret_size = offset;
-    *ret_aligned = aligned;
     return DTI_OK;
 }
 
@@ -152,13 +169,14 @@ static enum dti_status append_tensor(struct dti_buffer *out, const struct dti_ne
 }
 
 /* Reserves approximately enough room, to avoid repeated copies of a long header. */
-static void reserve_header(struct dti_buffer *out, const struct dti_new_tensor *tensors,
-                           size_t count)
+static void reserve_header(struct dti_buffer *out, const struct dti_new_source *source)
 {
     enum { ENTRY = 96, DIMENSION = 8, MOST = DTI_SAFETENSORS_HEADER_MAX };
     size_t bytes = 0;
-    for (size_t i = 0; i < count && bytes < MOST; i++)
-        bytes += tensors[i].name_length + ENTRY + tensors[i].rank * DIMENSION;
+    for (size_t i = 0; i < source->count && bytes < MOST; i++) {
+        const struct dti_new_tensor tensor = tensor_of(source, i);
+        bytes += tensor.name_length + ENTRY + tensor.rank * DIMENSION;
+    }
     if (bytes < MOST)
         dti_buffer_reserve(out, bytes);
 }
@@ -167,23 +185,24 @@ static void reserve_header(struct dti_buffer *out, const struct dti_new_tensor *
 static void put_entry(const struct dti_new_head *head, size_t at, struct dti_buffer *out)
 {
     enum { EMPTY = DTI_SAFETENSORS_PREFIX + 1 };
+    const struct dti_new_tensor tensor = tensor_of(&head->rest.source, at);
     dti_buffer_append(out, ",", at > 0 || head->text.length > EMPTY);
-    (void)append_tensor(out, &head->rest.tensors[at], head->text.length + head->rest.bytes, NULL);
+    (void)append_tensor(out, &tensor, head->text.length + head->rest.bytes, NULL);
 }
 
 /* Leaves the entries to the rest of the head. */
 static enum dti_status measure_entries(struct dti_new_head *head,
-                                       const struct dti_new_tensor *tensors, size_t count,
-                                       bool follows, struct dti_error *reterr)
+                                       const struct dti_new_source *source, bool follows,
+                                       struct dti_error *reterr)
 {
     struct dti_buffer entry;
     enum dti_status status = DTI_OK;
-    head->rest =
-        (struct dti_head_rest){.put = put_entry, .tensors = tensors, .count = count, .bytes = 0};
+    head->rest = (struct dti_head_rest){.put = put_entry, .source = *source, .bytes = 0};
     dti_buffer_init(&entry);
-    for (size_t i = 0; status == DTI_OK && i < count; i++) {
+    for (size_t i = 0; status == DTI_OK && i < source->count; i++) {
+        const struct dti_new_tensor tensor = tensor_of(source, i);
         dti_buffer_clear(&entry);
-        status = append_tensor(&entry, &tensors[i], 0, reterr);
+        status = append_tensor(&entry, &tensor, 0, reterr);
         head->rest.bytes += entry.length + (i > 0 || follows);
         if (status == DTI_OK && entry.failed)
             status = dti_no_memory(reterr);
@@ -193,8 +212,7 @@ static enum dti_status measure_entries(struct dti_new_head *head,
 }
 
 /* Appends the header: prefix, JSON, spaces. */
-static enum dti_status append_header(struct dti_new_head *head,
-                                     const struct dti_new_tensor *tensors, size_t count,
+static enum dti_status append_header(struct dti_new_head *head, const struct dti_new_source *source,
                                      const struct dti_metadata *metadata, size_t metadata_count,
                                      struct dti_error *reterr)
 {
@@ -203,16 +221,17 @@ static enum dti_status append_header(struct dti_new_head *head,
     const bool follows = metadata_count > 0;
     enum dti_status status = DTI_OK;
     if (!head->waits)
-        reserve_header(out, tensors, count);
+        reserve_header(out, source);
     dti_buffer_fill(out, '\0', DTI_SAFETENSORS_PREFIX);
     dti_buffer_append(out, "{", 1);
     if (follows)
         status = append_metadata(out, metadata, metadata_count, reterr);
     if (status == DTI_OK && head->waits)
-        status = measure_entries(head, tensors, count, follows, reterr);
-    for (size_t i = 0; status == DTI_OK && i < count && !head->waits; i++) {
+        status = measure_entries(head, source, follows, reterr);
+    for (size_t i = 0; status == DTI_OK && i < source->count && !head->waits; i++) {
+        const struct dti_new_tensor tensor = tensor_of(source, i);
         dti_buffer_append(out, ",", i > 0 || follows);
-        status = append_tensor(out, &tensors[i], 0, reterr);
+        status = append_tensor(out, &tensor, 0, reterr);
     }
     if (status != DTI_OK)
         return status;
@@ -237,39 +256,86 @@ static enum dti_status append_header(struct dti_new_head *head,
     return DTI_OK;
 }
 
-enum dti_status dti_safetensors_layout(struct dti_new_tensor *tensors, size_t count,
-                                       const struct dti_metadata *metadata, size_t metadata_count,
-                                       struct dti_new_head *ret_head, uint64_t *ret_size,
-                                       struct dti_error *reterr)
+/* Checks names, and sets bytes and offsets; *ret_bytes: those of the data. */
+static enum dti_status begin(const struct dti_new_source *source,
+                             const struct dti_metadata *metadata, size_t metadata_count,
+                             uint64_t *ret_bytes, bool *ret_aligned, struct dti_error *reterr)
 {
     enum dti_status status = check_names(metadata, metadata_count,
                                          DTI_NAMED(struct dti_metadata, key), "metadata", reterr);
     if (status == DTI_OK)
-        status =
-            check_names(tensors, count, DTI_NAMED(struct dti_new_tensor, name), "tensor", reterr);
-    for (size_t i = 0; status == DTI_OK && i < count; i++)
-        status = measure(&tensors[i], reterr);
-    uint64_t data_bytes = 0, size;
-    bool aligned = true;
-    if (status == DTI_OK)
-        status = place(tensors, count, &data_bytes, &aligned, reterr);
-    if (status == DTI_OK && !aligned) {
-        for (size_t i = 0; i < count; i++)
-            tensors[i].offset = i;
-        qsort(tensors, count, sizeof *tensors, compare);
-        status = place(tensors, count, &data_bytes, &aligned, reterr);
-        assert(status != DTI_OK || aligned); /* sizes are powers of two, larger ones come first */
+        status = check_names(source->items, source->count, source->named, "tensor", reterr);
+    size_t beyond = SIZE_MAX; /* told only if all can be measured */
+    *ret_bytes = 0;
+    *ret_aligned = true;
+    for (size_t i = 0; status == DTI_OK && i < source->count; i++) {
+        struct dti_new_tensor tensor = tensor_of(source, i);
+        status = measure(&tensor, reterr);
+        if (status == DTI_OK && beyond == SIZE_MAX &&
+            !place(source, i, &tensor, ret_bytes, ret_aligned))
+            beyond = i;
     }
+    if (status != DTI_OK || beyond == SIZE_MAX)
+        return status;
+    const struct dti_new_tensor last = tensor_of(source, beyond);
+    return fail_end(&last, reterr);
+}
+
+/* Makes the head, and lets offsets count from the start of the file. */
+static enum dti_status end(const struct dti_new_source *source, const struct dti_metadata *metadata,
+                           size_t metadata_count, uint64_t data_bytes,
+                           struct dti_new_head *ret_head, uint64_t *ret_size,
+                           struct dti_error *reterr)
+{
     const size_t start = ret_head->text.length;
-    if (status == DTI_OK)
-        status = append_header(ret_head, tensors, count, metadata, metadata_count, reterr);
+    uint64_t size;
+    const enum dti_status status =
+        append_header(ret_head, source, metadata, metadata_count, reterr);
     if (status != DTI_OK)
         return status;
     const uint64_t head_bytes = ret_head->text.length - start + ret_head->rest.bytes;
     if (!dti_add_u64(head_bytes, data_bytes, &size))
         return dti_fail(reterr, DTI_BAD_INPUT, "the size of the file would exceed 64 bits");
-    for (size_t i = 0; i < count; i++)
-        tensors[i].offset += head_bytes;
+    for (size_t i = 0; i < source->count; i++) {
+        const struct dti_new_tensor tensor = tensor_of(source, i);
+        source->set(source->context, i, tensor.bytes, tensor.offset + head_bytes);
+    }
     *ret_size = size;
     return DTI_OK;
+}
+
+enum dti_status dti_safetensors_layout_each(const struct dti_new_source *source,
+                                            const struct dti_metadata *metadata,
+                                            size_t metadata_count, struct dti_new_head *ret_head,
+                                            uint64_t *ret_size, bool *ret_aligned,
+                                            struct dti_error *reterr)
+{
+    uint64_t bytes = 0;
+    *ret_aligned = true;
+    const enum dti_status status =
+        begin(source, metadata, metadata_count, &bytes, ret_aligned, reterr);
+    return status == DTI_OK && *ret_aligned
+               ? end(source, metadata, metadata_count, bytes, ret_head, ret_size, reterr)
+               : status;
+}
+
+enum dti_status dti_safetensors_layout(struct dti_new_tensor *tensors, size_t count,
+                                       const struct dti_metadata *metadata, size_t metadata_count,
+                                       struct dti_new_head *ret_head, uint64_t *ret_size,
+                                       struct dti_error *reterr)
+{
+    const struct dti_new_source source = dti_new_source_of(tensors, count);
+    uint64_t bytes = 0;
+    bool aligned = true;
+    enum dti_status status = begin(&source, metadata, metadata_count, &bytes, &aligned, reterr);
+    if (status == DTI_OK && !aligned) {
+        for (size_t i = 0; i < count; i++)
+            tensors[i].offset = i;
+        qsort(tensors, count, sizeof *tensors, compare);
+        status = place_all(&source, &bytes, &aligned, reterr);
+        assert(status != DTI_OK || aligned); /* sizes are powers of two, larger ones come first */
+    }
+    return status == DTI_OK
+               ? end(&source, metadata, metadata_count, bytes, ret_head, ret_size, reterr)
+               : status;
 }

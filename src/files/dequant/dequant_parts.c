@@ -170,21 +170,27 @@ enum dti_status dti_dequant_list(struct dti_file_dequant *dequant,
                                  const struct dti_dequant_part parts[DTI_PART_COUNT],
                                  struct dti_dequant_form *ret, struct dti_error *reterr)
 {
+    enum { LISTS = 128 }; /* one by one they would be rounded up */
     uint32_t listed[DTI_PART_COUNT];
     size_t count = 0;
     for (unsigned i = 0; i < DTI_PART_COUNT; i++) {
         if (!parts[i].container)
             continue;
-        ret->is->lists[i] = parts[i].container->tensors;
+        ret->is->of[i] = parts[i].container;
         ret->is->stored_bytes += dti_dequant_part_tensor(&parts[i])->bytes;
         ret->part_set = (uint16_t)(ret->part_set | 1u << i);
         listed[count++] = (uint32_t)parts[i].tensor;
     }
-    uint32_t *const copy = dti_pool_array(&dequant->pool, count, sizeof *copy);
-    if (!copy)
-        return dti_no_memory(reterr);
-    memcpy(copy, listed, count * sizeof *copy);
-    ret->listed = copy;
+    if (dequant->lists_left < count) {
+        dequant->lists = dti_pool_array(&dequant->pool, LISTS, sizeof *dequant->lists);
+        dequant->lists_left = dequant->lists ? LISTS : 0;
+        if (!dequant->lists)
+            return dti_no_memory(reterr);
+    }
+    ret->listed = dequant->lists;
+    for (size_t i = 0; i < count; i++)
+        *dequant->lists++ = listed[i];
+    dequant->lists_left -= count;
     return DTI_OK;
 }
 
@@ -195,9 +201,10 @@ size_t dti_form_part_count(const struct dti_dequant_form *form)
 
 const struct dti_tensor *dti_form_part(const struct dti_dequant_form *form, size_t part)
 {
-    return form->part_set >> part & 1 ? &form->is->lists[part][form->listed[dti_parts_before(
-                                            form->part_set, (enum dti_quant_part)part)]]
-                                      : NULL;
+    if ((form->part_set >> part & 1) == 0)
+        return NULL;
+    const size_t before = dti_parts_before(form->part_set, (enum dti_quant_part)part);
+    return dti_container_tensor(form->is->of[part], form->listed[before]);
 }
 
 struct dti_dequant_tensor *dti_form_how(const struct dti_dequant_form *form)

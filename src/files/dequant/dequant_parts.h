@@ -88,8 +88,11 @@ struct dti_file_dequant {
     struct dti_container view;       /* never pass it to dti_container_free() */
     struct dti_dequant_found *found; /* in a list for as many as the container has tensors, whose
                                       * rest is not touched */
-    uint32_t *found_of;          /* per tensor of the container: 1 + the index of the found one that
-                                  * replaces it; 0: none */
+    uint32_t *found_of;              /* per tensor of the container, until the view is made: 1 + the
+                                      * index of the found one that replaces it; 0: none */
+    const uint32_t *found_in;        /* the same per tensor of the view */
+    uint32_t *lists;                 /* room for indices of parts: see struct dti_dequant_form */
+    size_t lists_left;
     size_t found_count, settled; /* settled: those in the list. As many first ones of view.tensors
                                   * are theirs, until all have their place */
     bool any_found;              /* found by names */
@@ -145,17 +148,22 @@ enum dti_status dti_dequant_whole(struct dti_file_dequant *dequant, struct dti_e
 /* Whether anything was found, or the configuration says that something is quantized. */
 bool dti_dequant_is_quantized(struct dti_file_dequant *dequant);
 
-/* The one that replaces a tensor of the container, or of the view; NULL: none. */
+/* By such a number; NULL: none. */
+static inline struct dti_dequant_found *dti_dequant_found_by(const struct dti_file_dequant *dequant,
+                                                             uint32_t number)
+{
+    return number > 0 ? &dequant->found[number - 1] : NULL;
+}
+/* The one that replaces a tensor of the container, or is one of the view; NULL: none. */
 static inline struct dti_dequant_found *dti_dequant_found_at(const struct dti_file_dequant *dequant,
                                                              size_t stored)
 {
-    const uint32_t number = dequant->found_of[stored];
-    return number > 0 ? &dequant->found[number - 1] : NULL;
+    return dti_dequant_found_by(dequant, dequant->found_of[stored]);
 }
 static inline struct dti_dequant_found *dti_dequant_found_in(const struct dti_file_dequant *dequant,
                                                              size_t tensor)
 {
-    return dti_dequant_found_at(dequant, dequant->view.stored_at[tensor]);
+    return dti_dequant_found_by(dequant, dequant->found_in[tensor]);
 }
 
 /* The next of the list, empty, with traits of its own; it is part of the list once it has been

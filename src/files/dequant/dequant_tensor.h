@@ -39,9 +39,10 @@ struct dti_dequant_part {
     size_t tensor;
 };
 
+/* As dti_container_alike(). */
 static inline const struct dti_tensor *dti_dequant_part_tensor(const struct dti_dequant_part *part)
 {
-    return &part->container->tensors[part->tensor];
+    return dti_container_alike(part->container, part->tensor);
 }
 
 /* The parts that are read, as members of a tensor; for DTI_PART_OF() and DTI_SET_PART(). */

@@ -110,7 +110,7 @@ enum dti_dequant_state dti_dequant_state_of(const struct dti_file_dequant *dequa
 bool dti_dequant_fits(const struct dti_file_dequant *dequant, const char *pattern, size_t length)
 {
     for (size_t i = 0; i < dequant->container->tensor_count; i++) {
-        const struct dti_tensor *const tensor = &dequant->container->tensors[i];
+        const struct dti_tensor *const tensor = dti_container_tensor(dequant->container, i);
         size_t base = tensor->name_length;
         if (dti_glob_match(pattern, length, tensor->name, tensor->name_length))
             return true;
@@ -224,7 +224,8 @@ static enum dti_status fill_view(struct dti_file_dequant *dequant, struct dti_er
     for (size_t i = 0; i < count; i++)
         shown += dequant->found_of[i] > 0 || dequant->states[i] != DTI_DEQUANT_PART;
     uint32_t *const stored_at = dti_pool_array(&dequant->pool, shown + 1, sizeof *stored_at);
-    if (!stored_at)
+    uint32_t *const found_in = dti_pool_array(&dequant->pool, shown + 1, sizeof *found_in);
+    if (!stored_at || !found_in)
         return dti_no_memory(reterr);
     view->tensor_count = shown;
     for (size_t i = count; i > 0 && status == DTI_OK; i--) {
@@ -232,9 +233,13 @@ static enum dti_status fill_view(struct dti_file_dequant *dequant, struct dti_er
         if (!own && dequant->states[i - 1] == DTI_DEQUANT_PART)
             continue;
         stored_at[--shown] = (uint32_t)(i - 1);
+        found_in[shown] = dequant->found_of[i - 1];
         status = fill_tensor(dequant, i - 1, own, &view->tensors[shown], reterr);
     }
     view->stored_at = stored_at;
+    dequant->found_in = found_in;
+    dti_free(dequant->found_of);
+    dequant->found_of = NULL;
     return status;
 }
 

@@ -52,8 +52,7 @@ struct dti_form_traits {
     bool nested; /* scales are quantized too */
     const struct dti_format *number;                /* original dtype, if a state has it; or NULL */
     uint64_t stored_bytes;                          /* of all its parts */
-    const struct dti_tensor *lists[DTI_PART_COUNT]; /* the tensors that each part is one of; NULL:
-                                                     * there is none */
+    const struct dti_container *of[DTI_PART_COUNT]; /* where each part is; NULL: there is none */
 };
 /* What is a tensor's own. */
 struct dti_dequant_tensor;
@@ -76,7 +75,7 @@ static inline const struct dti_gguf_type *dti_form_type(const struct dti_dequant
 }
 /* How it is read, for code in this layer; of a tensor that is quantized. */
 struct dti_dequant_tensor *dti_form_how(const struct dti_dequant_form *form);
-/* part: of enum dti_quant_part. NULL: there is none. */
+/* part: of enum dti_quant_part, as dti_container_tensor(). NULL: there is none. */
 const struct dti_tensor *dti_form_part(const struct dti_dequant_form *form, size_t part);
 size_t dti_form_part_count(const struct dti_dequant_form *form);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "containers/safetensors/safetensors.h"
 #include "files/rewrite/part_records.h"
 #include "io/descriptor.h"
 #include "util/checked.h"
@@ -360,31 +361,76 @@ static enum dti_status count_bytes(struct dti_new_files *files, uint64_t bytes,
     return dti_fail(reterr, DTI_BAD_INPUT, "the output would have more than 2^64 bytes");
 }
 
-static enum dti_status lay_out(struct dti_new_files *files, char *path,
-                               struct dti_new_tensor *tensors, size_t count,
-                               const struct dti_metadata *metadata, size_t metadata_count,
-                               struct dti_error *reterr)
+static enum dti_status add_file(struct dti_new_files *files, char *path, struct dti_new_file **ret,
+                                struct dti_error *reterr)
 {
     struct dti_new_file *file;
-    char label[DTI_QUOTE_SIZE];
-    struct dti_error why;
-    enum dti_status status = add_path(files, path, &file, reterr);
+    const enum dti_status status = add_path(files, path, &file, reterr);
     if (status != DTI_OK)
         return status;
     file->head.from = files->model;
     file->head.encodes = files->encodes;
     file->head.part = files->part;
     file->head.waits = files->waits;
-    status = dti_container_layout(files->kind, tensors, count, metadata, metadata_count,
-                                  &file->head, &file->size, &why);
+    *ret = file;
+    return DTI_OK;
+}
+
+/* Takes the last file away. */
+static void drop_file(struct dti_new_files *files)
+{
+    struct dti_new_file *const file = &files->list[--files->count];
+    dti_new_head_free(&file->head);
+    dti_free(file->path);
+}
+
+/* After a file has been laid out, or could not be. */
+static enum dti_status laid_out(struct dti_new_files *files, const struct dti_new_file *file,
+                                enum dti_status status, const struct dti_error *why,
+                                struct dti_error *reterr)
+{
+    char label[DTI_QUOTE_SIZE];
     if (status == DTI_OK && file->head.text.failed)
         return dti_no_memory(reterr);
     if (status == DTI_OK)
         return count_bytes(files, file->size, reterr);
     if (files->path[0] == '\0') /* a dry run without a name for the output */
-        return dti_fail(reterr, status, "the output cannot be written: %s", why.text);
+        return dti_fail(reterr, status, "the output cannot be written: %s", why->text);
     dti_quote(label, file->path, strlen(file->path));
-    return dti_fail(reterr, status, "%s: %s", label, why.text);
+    return dti_fail(reterr, status, "%s: %s", label, why->text);
+}
+
+static enum dti_status lay_out(struct dti_new_files *files, char *path,
+                               struct dti_new_tensor *tensors, size_t count,
+                               const struct dti_metadata *metadata, size_t metadata_count,
+                               struct dti_error *reterr)
+{
+    struct dti_new_file *file;
+    struct dti_error why;
+    enum dti_status status = add_file(files, path, &file, reterr);
+    if (status != DTI_OK)
+        return status;
+    status = dti_container_layout(files->kind, tensors, count, metadata, metadata_count,
+                                  &file->head, &file->size, &why);
+    return laid_out(files, file, status, &why, reterr);
+}
+
+enum dti_status dti_new_files_add_each(struct dti_new_files *files,
+                                       const struct dti_new_source *source,
+                                       const struct dti_metadata *metadata, size_t metadata_count,
+                                       bool *ret_added, struct dti_error *reterr)
+{
+    struct dti_new_file *file;
+    struct dti_error why;
+    enum dti_status status = add_file(files, path_of(files, NULL), &file, reterr);
+    if (status != DTI_OK)
+        return status;
+    status = dti_safetensors_layout_each(source, metadata, metadata_count, &file->head, &file->size,
+                                         ret_added, &why);
+    if (status != DTI_OK || *ret_added)
+        return laid_out(files, file, status, &why, reterr);
+    drop_file(files);
+    return DTI_OK;
 }
 
 enum dti_status dti_new_files_add(struct dti_new_files *files, const char *name,
@@ -406,13 +452,11 @@ enum dti_status dti_new_files_add_sibling(struct dti_new_files *files, const cha
 static enum dti_status add_parts(struct dti_new_files *files, struct dti_new_tensor *tensors,
                                  const size_t *ends, size_t parts, struct dti_error *reterr)
 {
-    struct dti_new_file *const whole = &files->list[--files->count];
     const size_t count = ends[parts - 1];
     enum dti_status status = DTI_OK;
     size_t first = 0;
-    files->bytes -= whole->size;
-    dti_new_head_free(&whole->head);
-    dti_free(whole->path);
+    files->bytes -= files->list[files->count - 1].size;
+    drop_file(files);
     for (size_t i = 0; i < parts && status == DTI_OK; i++) {
         char suffix[DTI_GGUF_PART_SUFFIX];
         dti_gguf_part_suffix(suffix, (uint32_t)i, (uint32_t)parts);

@@ -72,6 +72,12 @@ enum dti_status dti_new_files_add(struct dti_new_files *files, const char *name,
                                   struct dti_new_tensor *tensors, size_t count,
                                   const struct dti_metadata *metadata, size_t metadata_count,
                                   struct dti_error *reterr);
+/* The same for the output itself, of a kind with texts, if the tensors need not be sorted;
+ * *ret_added: false: they do, and nothing is added. */
+enum dti_status dti_new_files_add_each(struct dti_new_files *files,
+                                       const struct dti_new_source *source,
+                                       const struct dti_metadata *metadata, size_t metadata_count,
+                                       bool *ret_added, struct dti_error *reterr);
 /* The same next to the output: OUT.npy and "_scale" make OUT_scale.npy. */
 enum dti_status dti_new_files_add_sibling(struct dti_new_files *files, const char *suffix,
                                           struct dti_new_tensor *tensor, struct dti_error *reterr);

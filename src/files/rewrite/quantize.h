@@ -40,6 +40,7 @@ struct dti_quant_task {
 /* A part that is gathered. */
 struct dti_quant_gathered {
     const struct dti_rewrite_part *part;
+    size_t file; /* of the output */
     size_t task;
     enum dti_quant_part which;
 };

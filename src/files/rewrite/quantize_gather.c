@@ -16,11 +16,11 @@ enum {
 
 static int compare(const void *a, const void *b)
 {
-    const struct dti_rewrite_part *const left = ((const struct dti_quant_gathered *)a)->part;
-    const struct dti_rewrite_part *const right = ((const struct dti_quant_gathered *)b)->part;
+    const struct dti_quant_gathered *const left = a, *const right = b;
+    const uint64_t before = left->part->offset, after = right->part->offset;
     if (left->file != right->file)
         return left->file < right->file ? -1 : 1;
-    return left->offset < right->offset ? -1 : left->offset > right->offset;
+    return before < after ? -1 : before > after;
 }
 
 /* Lists the small parts of a task. */
@@ -36,8 +36,11 @@ static void list_task(struct dti_quantize_job *job, size_t task, uint64_t *bytes
         if (part->bytes == 0 || part->bytes > SMALL || part->bytes > MOST - *bytes)
             continue;
         *bytes += part->bytes;
-        job->gathered[job->gathered_count++] = (struct dti_quant_gathered){
-            .part = part, .task = task, .which = (enum dti_quant_part)i};
+        job->gathered[job->gathered_count++] =
+            (struct dti_quant_gathered){.part = part,
+                                        .file = dti_rewrite_file(rewrite, part),
+                                        .task = task,
+                                        .which = (enum dti_quant_part)i};
     }
 }
 
@@ -81,8 +84,8 @@ enum dti_status dti_quant_task_write(const struct dti_quant_task *task, enum dti
     }
     if (!dti_new_files_are_open(&rewrite->files)) /* only losses matter */
         return DTI_OK;
-    return dti_output_write_at(rewrite->files.list[place->file].output, data, size,
-                               place->offset + offset, reterr);
+    return dti_output_write_at(rewrite->files.list[dti_rewrite_file(rewrite, place)].output, data,
+                               size, place->offset + offset, reterr);
 }
 
 enum dti_status dti_quant_write_gathered(struct dti_quantize_job *job, struct dti_error *reterr)
@@ -95,12 +98,13 @@ enum dti_status dti_quant_write_gathered(struct dti_quantize_job *job, struct dt
         uint64_t bytes = first->bytes;
         for (end = i + 1; end < job->gathered_count; end++) {
             const struct dti_rewrite_part *const next = job->gathered[end].part;
-            if (next->file != first->file || next->offset != first->offset + bytes)
+            if (job->gathered[end].file != job->gathered[i].file ||
+                next->offset != first->offset + bytes)
                 break;
             bytes += next->bytes;
         }
-        status = dti_output_write_at(rewrite->files.list[first->file].output, at, (size_t)bytes,
-                                     first->offset, reterr);
+        status = dti_output_write_at(rewrite->files.list[job->gathered[i].file].output, at,
+                                     (size_t)bytes, first->offset, reterr);
         at += bytes;
     }
     return status;

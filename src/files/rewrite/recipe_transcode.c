@@ -63,7 +63,7 @@ static bool keeps(const struct dti_rewrite *rewrite, size_t tensor, enum dti_fat
 static enum dti_fate choose(const struct dti_rewrite *rewrite, const struct dti_quant_names *names,
                             size_t tensor)
 {
-    const struct dti_format *const format = rewrite->container->tensors[tensor].format;
+    const struct dti_format *const format = dti_container_alike(rewrite->container, tensor)->format;
     (void)names;
     const enum dti_dtype cast =
         dti_file_transcode_cast(rewrite->request.transcode, dti_rewrite_place(rewrite, tensor));
@@ -128,9 +128,9 @@ static size_t count_parts(const struct dti_rewrite *rewrite, const char *ending,
         dti_file_transcode_container(rewrite->request.transcode);
     size_t count = 0;
     for (size_t i = 0; i < view->tensor_count; i++) {
-        if (view->tensors[i].rank == 0 && is_part(rewrite, i) &&
-            dti_quant_name_ends(view->tensors[i].name, view->tensors[i].name_length, ending) &&
-            count++ == 0)
+        const struct dti_tensor *const tensor = dti_container_tensor(view, i);
+        if (tensor->rank == 0 && is_part(rewrite, i) &&
+            dti_quant_name_ends(tensor->name, tensor->name_length, ending) && count++ == 0)
             *ret_first = i;
     }
     return count;
@@ -148,7 +148,7 @@ static void warn_of_mlx(const struct dti_rewrite *rewrite)
     const size_t count = count_parts(rewrite, ".global_scale", &first);
     if (count > 0) {
         const struct dti_tensor *const tensor =
-            &dti_file_transcode_container(transcode)->tensors[first];
+            dti_container_tensor(dti_file_transcode_container(transcode), first);
         (void)snprintf(text, sizeof text,
                        "%zu matri%s a global_scale, which MLX reads and mlx-lm 0.32 does not, "
                        "except for stacks of experts: the first is %s",
@@ -184,8 +184,8 @@ static enum dti_status plan(struct dti_rewrite *rewrite, size_t at, struct dti_e
     if (!is_part(rewrite, tensor->source)) /* by a convention of GGUF */
         return dti_rewrite_plan_elements(rewrite, at, dti_format_get(DTI_FP32), reterr);
     rewrite->files.encodes =
-        rewrite->files.encodes || dti_tensor_gguf(dti_rewrite_source(rewrite, at));
-    struct dti_rewrite_way way = {.format = dti_rewrite_source(rewrite, at)->format};
+        rewrite->files.encodes || dti_tensor_gguf(dti_rewrite_alike(rewrite, at));
+    struct dti_rewrite_way way = {.format = dti_rewrite_alike(rewrite, at)->format};
     tensor->parts = 1u << DTI_PART_CODES;
     if (dti_container_stores(rewrite->request.kind, way.format, &way.layout))
         return dti_rewrite_go(rewrite, at, &way, reterr);

@@ -106,6 +106,7 @@ void dti_rewrite_free(struct dti_rewrite *rewrite)
     dti_free(rewrite->quant_firsts);
     dti_rewrite_list_free(rewrite);
     dti_free(rewrite->parts);
+    dti_free(rewrite->part_files);
     dti_free(rewrite->outcomes);
     dti_free(rewrite->tensors);
     dti_free(rewrite);

@@ -157,10 +157,9 @@ struct dti_rewrite_request {
     void *warn_context;
 };
 
-/* One of the tensors that a tensor becomes. */
+/* One of the tensors that a tensor becomes; see dti_rewrite_file(). */
 struct dti_rewrite_part {
-    size_t file;            /* of the output */
-    uint64_t bytes, offset; /* offset: in that file */
+    uint64_t bytes, offset; /* offset: in its file */
 };
 
 /* The result for a quantized tensor. */
@@ -220,6 +219,7 @@ struct dti_rewrite {
     struct dti_rewrite_tensor *tensors;
     size_t part_count;
     struct dti_rewrite_part *parts; /* of all tensors, those of a tensor in order */
+    uint32_t *part_files;           /* their files; NULL: all are in the first one */
     /* The tensors of the new files, with the texts and shapes that are no tensor's own: kept while
      * the heads of the files may wait. */
     struct dti_rewrite_list {
@@ -271,11 +271,18 @@ enum dti_status dti_rewrite_new(struct dti_rewrite **ret, struct dti_container *
                                 const struct dti_rewrite_request *request,
                                 struct dti_error *reterr);
 
-/* The container's tensor for an index into the written tensors. */
+/* The container's tensor for an index into the written tensors, as dti_container_tensor(). */
 static inline const struct dti_tensor *dti_rewrite_source(const struct dti_rewrite *rewrite,
                                                           size_t tensor)
 {
-    return &rewrite->container->tensors[rewrite->tensors[tensor].source];
+    return dti_container_tensor(rewrite->container, rewrite->tensors[tensor].source);
+}
+
+/* The same as dti_container_alike(). */
+static inline const struct dti_tensor *dti_rewrite_alike(const struct dti_rewrite *rewrite,
+                                                         size_t tensor)
+{
+    return dti_container_alike(rewrite->container, rewrite->tensors[tensor].source);
 }
 
 /* The index of a tensor of the container in the container it was selected from. */
@@ -289,7 +296,7 @@ static inline uint64_t dti_rewrite_work(const struct dti_rewrite *rewrite, size_
 {
     const struct dti_rewrite_tensor *const own = &rewrite->tensors[tensor];
     return own->way->type ? rewrite->parts[own->part].bytes
-                          : dti_rewrite_source(rewrite, tensor)->bytes;
+                          : dti_rewrite_alike(rewrite, tensor)->bytes;
 }
 
 static inline bool dti_is_quantized(const struct dti_rewrite_tensor *tensor)
@@ -312,6 +319,12 @@ static inline struct dti_rewrite_part *dti_rewrite_part(const struct dti_rewrite
 {
     const struct dti_rewrite_tensor *const own = &rewrite->tensors[tensor];
     return &rewrite->parts[own->part + dti_parts_before(own->parts, part)];
+}
+/* The output's file that holds it. */
+static inline size_t dti_rewrite_file(const struct dti_rewrite *rewrite,
+                                      const struct dti_rewrite_part *part)
+{
+    return rewrite->part_files ? rewrite->part_files[part - rewrite->parts] : 0;
 }
 /* What became of it. */
 static inline struct dti_rewrite_outcome *dti_rewrite_outcome(const struct dti_rewrite *rewrite,

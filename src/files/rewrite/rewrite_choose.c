@@ -18,7 +18,7 @@ static bool is_used(const struct dti_rewrite *rewrite, const char *pattern, size
     const bool renamed = rewrite->request.model_view != NULL;
     const bool stored = renamed && rewrite->request.recipe == DTI_RECIPE_TRANSCODE;
     for (size_t i = 0; i < container->tensor_count && !stored; i++) {
-        const struct dti_tensor *const tensor = &container->tensors[i];
+        const struct dti_tensor *const tensor = dti_container_tensor(container, i);
         if (dti_glob_match(pattern, length, tensor->name, tensor->name_length))
             return true;
     }
@@ -122,7 +122,7 @@ static enum dti_status check_patterns(const struct dti_rewrite *rewrite, struct 
 static enum dti_status refuse_unreadable(const struct dti_container *container, size_t first,
                                          size_t count, struct dti_error *reterr)
 {
-    const struct dti_tensor *const tensor = &container->tensors[first];
+    const struct dti_tensor *const tensor = dti_container_tensor(container, first);
     const bool rest = container->tensor_count > count;
     char place[DTI_TENSOR_PLACE], such[48] = "", why[DTI_QUOTE_SIZE];
     if (dti_tensor_refusal(tensor))
@@ -154,8 +154,9 @@ static enum dti_status refuse_selection(const struct dti_container *container, c
 
 /* Blocks copied into a new file of the same kind: sets a format for their bytes, named after their
  * type. Other unreadable tensors stay refused. */
-static bool takes_blocks(const struct dti_rewrite *rewrite, struct dti_tensor *tensor)
+static bool takes_blocks(const struct dti_rewrite *rewrite, size_t at)
 {
+    const struct dti_tensor *const tensor = dti_container_tensor(rewrite->container, at);
     const enum dti_container_kind kind = rewrite->request.kind;
     const bool same = (rewrite->request.recipe == DTI_RECIPE_CAST ||
                        rewrite->request.recipe == DTI_RECIPE_ENCODE) &&
@@ -163,7 +164,7 @@ static bool takes_blocks(const struct dti_rewrite *rewrite, struct dti_tensor *t
     const struct dti_format *const blocks =
         same ? dti_container_blocks(kind, dti_tensor_gguf(tensor)) : NULL;
     if (blocks)
-        tensor->format = blocks;
+        rewrite->container->tensors[at].format = blocks; /* no view: of a file */
     return blocks != NULL;
 }
 
@@ -179,11 +180,11 @@ static enum dti_status select_tensors(struct dti_rewrite *rewrite, struct dti_er
     if (!rewrite->tensors || container->tensor_count > UINT32_MAX / DTI_PART_COUNT)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < container->tensor_count; i++) {
-        struct dti_tensor *const tensor = &container->tensors[i];
+        const struct dti_tensor *const tensor = dti_container_tensor(container, i);
         if (select && !dti_tensor_fits(select, tensor) &&
             !(ops->selects && ops->selects(rewrite, i)))
             continue;
-        if ((!tensor->format || dti_tensor_refusal(tensor)) && !takes_blocks(rewrite, tensor))
+        if ((!tensor->format || dti_tensor_refusal(tensor)) && !takes_blocks(rewrite, i))
             first = unreadable++ == 0 ? i : first;
         else
             rewrite->tensors[rewrite->tensor_count++] =
@@ -252,7 +253,7 @@ static enum dti_fate fate_of(const struct dti_rewrite *rewrite, const struct dti
 {
     const struct dti_rewrite_request *const request = &rewrite->request;
     const struct dti_recipe_ops *const ops = rewrite->ops;
-    const struct dti_tensor *const source = &rewrite->container->tensors[tensor];
+    const struct dti_tensor *const source = dti_container_tensor(rewrite->container, tensor);
     enum dti_fate fate;
     if (dti_tensor_refusal(source) && request->recipe == DTI_RECIPE_CAST) /* and selected */
         return DTI_FATE_BLOCKS;

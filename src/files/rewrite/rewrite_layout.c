@@ -217,7 +217,8 @@ static void sort_tensors(struct dti_rewrite *rewrite, const size_t *place,
     rewrite->changed_count = 0;
     for (int turn = 0; turn < 2; turn++) {
         for (size_t i = 0; i < count; i++) {
-            if ((place[rewrite->parts[old[i].part].file] < rewrite->files.count) != (turn == 0))
+            const size_t file = dti_rewrite_file(rewrite, &rewrite->parts[old[i].part]);
+            if ((place[file] < rewrite->files.count) != (turn == 0))
                 continue;
             rewrite->changed_count += turn == 0 && old[i].fate == DTI_FATE_CHANGED;
             rewrite->tensors[to] = old[i];
@@ -227,7 +228,7 @@ static void sort_tensors(struct dti_rewrite *rewrite, const size_t *place,
             rewrite->tensor_count = to;
     }
     for (size_t i = 0; i < rewrite->part_count; i++)
-        rewrite->parts[i].file = place[rewrite->parts[i].file];
+        rewrite->part_files[i] = (uint32_t)place[rewrite->part_files[i]];
     for (size_t i = 0; i < rewrite->quant_plan_count; i++)
         rewrite->quant_firsts[i] = ret_place[rewrite->quant_firsts[i]];
 }
@@ -306,14 +307,27 @@ static size_t suffixes(const struct dti_rewrite *rewrite, size_t at)
     return bytes;
 }
 
+static enum dti_status init_parts(struct dti_rewrite *rewrite, struct dti_error *reterr)
+{
+    for (size_t i = 0; i < rewrite->tensor_count; i++) {
+        rewrite->tensors[i].part = (uint32_t)rewrite->part_count;
+        rewrite->part_count += part_count(&rewrite->tensors[i]);
+    }
+    const bool several = dti_is_sharded(rewrite->request.kind) || rewrite->request.most_bytes > 0 ||
+                         !dti_container_has(rewrite->request.kind, DTI_TRAIT_SEVERAL);
+    rewrite->parts = dti_calloc(rewrite->part_count + 1, sizeof *rewrite->parts);
+    if (several)
+        rewrite->part_files = dti_calloc(rewrite->part_count + 1, sizeof *rewrite->part_files);
+    return rewrite->parts && (rewrite->part_files || !several) ? DTI_OK : dti_no_memory(reterr);
+}
+
 static enum dti_status init_list(struct dti_rewrite *rewrite, struct new_tensor_list *ret,
                                  struct dti_error *reterr)
 {
-    size_t tensors = 0, shapes = 0, names = 0;
+    size_t shapes = 0, names = 0;
     for (size_t i = 0; i < rewrite->tensor_count; i++) {
         const struct dti_tensor *const source = dti_rewrite_source(rewrite, i);
         const size_t parts = part_count(&rewrite->tensors[i]);
-        tensors += parts;
         if (!dti_is_quantized(&rewrite->tensors[i])) {
             names += parts > 1 ? source->name_length + sizeof DTI_GGUF_SCALE : 0;
             continue;
@@ -323,16 +337,12 @@ static enum dti_status init_list(struct dti_rewrite *rewrite, struct new_tensor_
     }
     memset(ret, 0, sizeof *ret);
     ret->names = &rewrite->list.names;
-    rewrite->parts = dti_calloc(tensors + 1, sizeof *rewrite->parts);
-    ret->tensors = rewrite->list.tensors = dti_calloc(tensors + 1, sizeof *ret->tensors);
+    ret->tensors = rewrite->list.tensors =
+        dti_calloc(rewrite->part_count + 1, sizeof *ret->tensors);
     ret->shapes = rewrite->list.shapes = dti_calloc(shapes + 1, sizeof *ret->shapes);
-    if (!rewrite->parts || !ret->tensors || !ret->shapes || !dti_buffer_reserve(ret->names, names))
-        return dti_no_memory(reterr);
-    for (size_t i = 0; i < rewrite->tensor_count; i++) {
-        rewrite->tensors[i].part = (uint32_t)rewrite->part_count;
-        rewrite->part_count += part_count(&rewrite->tensors[i]);
-    }
-    return DTI_OK;
+    return ret->tensors && ret->shapes && dti_buffer_reserve(ret->names, names)
+               ? DTI_OK
+               : dti_no_memory(reterr);
 }
 
 /* The scale of a whole tensor in GGUF: "blk.0.attn_q.scale" for "blk.0.attn_q.weight". */
@@ -355,11 +365,11 @@ static void add_scale(const struct dti_rewrite *rewrite, size_t at, struct new_t
     (void)dti_container_stores(rewrite->request.kind, tensor->format, &tensor->layout);
 }
 
-static void add_tensor(const struct dti_rewrite *rewrite, size_t at, struct new_tensor_list *list)
+static struct dti_new_tensor new_tensor(const struct dti_rewrite *rewrite, size_t at)
 {
     const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
     const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[at];
-    list->tensors[list->count++] = (struct dti_new_tensor){
+    return (struct dti_new_tensor){
         .name = source->name,
         .name_length = source->name_length,
         .format = tensor->way->format,
@@ -369,7 +379,12 @@ static void add_tensor(const struct dti_rewrite *rewrite, size_t at, struct new_
         .fortran = dti_rewrite_is_fortran(rewrite, source),
         .source = (uint32_t)(at * DTI_PART_COUNT),
     };
-    if (part_count(tensor) > 1)
+}
+
+static void add_tensor(const struct dti_rewrite *rewrite, size_t at, struct new_tensor_list *list)
+{
+    list->tensors[list->count++] = new_tensor(rewrite, at);
+    if (part_count(&rewrite->tensors[at]) > 1)
         add_scale(rewrite, at, list);
 }
 
@@ -444,11 +459,45 @@ static enum dti_status make_list(struct dti_rewrite *rewrite, struct new_tensor_
     return status;
 }
 
+static void get_tensor(const void *context, size_t at, struct dti_new_tensor *ret)
+{
+    const struct dti_rewrite *const rewrite = context;
+    const struct dti_rewrite_part *const part = &rewrite->parts[rewrite->tensors[at].part];
+    *ret = new_tensor(rewrite, at);
+    ret->bytes = part->bytes;
+    ret->offset = part->offset;
+}
+
+static void set_tensor(void *context, size_t at, uint64_t bytes, uint64_t offset)
+{
+    struct dti_rewrite *const rewrite = context;
+    rewrite->parts[rewrite->tensors[at].part] =
+        (struct dti_rewrite_part){.bytes = bytes, .offset = offset};
+}
+
+/* A list is not needed where each tensor of the container becomes one of the same name, of the same
+ * file. */
+static bool needs_list(const struct dti_rewrite *rewrite)
+{
+    return !rewrite->files.waits || !rewrite->ops->elementwise ||
+           dti_is_sharded(rewrite->request.kind) ||
+           rewrite->tensor_count < rewrite->container->tensor_count;
+}
+
 static struct dti_rewrite_part *part_of(const struct dti_rewrite *rewrite,
                                         const struct dti_new_tensor *tensor)
 {
     return dti_rewrite_part(rewrite, tensor->source / DTI_PART_COUNT,
                             (enum dti_quant_part)(tensor->source % DTI_PART_COUNT));
+}
+
+static void place_part(const struct dti_rewrite *rewrite, const struct dti_new_tensor *tensor,
+                       size_t file)
+{
+    struct dti_rewrite_part *const part = part_of(rewrite, tensor);
+    *part = (struct dti_rewrite_part){.bytes = tensor->bytes, .offset = tensor->offset};
+    if (rewrite->part_files)
+        rewrite->part_files[part - rewrite->parts] = (uint32_t)file;
 }
 
 /* Adds one file with some tensors of the list and records their locations; with a suffix, next to
@@ -463,9 +512,7 @@ static enum dti_status add_file(struct dti_rewrite *rewrite, const char *name, c
                : dti_new_files_add(&rewrite->files, name, tensors, count, metadata, metadata_count,
                                    reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++)
-        *part_of(rewrite, &tensors[i]) = (struct dti_rewrite_part){.file = rewrite->files.count - 1,
-                                                                   .bytes = tensors[i].bytes,
-                                                                   .offset = tensors[i].offset};
+        place_part(rewrite, &tensors[i], rewrite->files.count - 1);
     return status;
 }
 
@@ -512,7 +559,8 @@ static enum dti_status add_shards(struct dti_rewrite *rewrite, struct new_tensor
         next = most > 0 ? dti_shard_end(&cut, first) : end_of_source(rewrite, list, first);
         struct dti_metadata *const own =
             rewrite_metadata_of(metadata, tensors, next - first, &count);
-        if (!dti_rewrite_put_marks(rewrite, tensors, next - first, own, &count, &metadata->marks))
+        const struct dti_new_source source = dti_new_source_of(tensors, next - first);
+        if (!dti_rewrite_put_marks(rewrite, &source, own, &count, &metadata->marks))
             return dti_no_memory(reterr);
         status = add_file(rewrite,
                           most > 0 ? dti_shard_name(at++, shards, name)
@@ -539,8 +587,7 @@ static enum dti_status add_parts_of(struct dti_rewrite *rewrite, struct new_tens
         const struct dti_new_tensor *const tensor = &list->tensors[i];
         while (i == ends[file])
             file++;
-        *part_of(rewrite, tensor) = (struct dti_rewrite_part){
-            .file = file, .bytes = tensor->bytes, .offset = tensor->offset};
+        place_part(rewrite, tensor, file);
     }
     if (status == DTI_OK)
         warn_of_large(rewrite, large);
@@ -548,23 +595,62 @@ static enum dti_status add_parts_of(struct dti_rewrite *rewrite, struct new_tens
     return status;
 }
 
+/* Adds one file; with a list only if its tensors have to be sorted. */
+static enum dti_status add_without_list(struct dti_rewrite *rewrite, struct new_tensor_list *list,
+                                        struct dti_rewrite_metadata *metadata,
+                                        struct dti_error *reterr)
+{
+    const struct dti_container *const container = rewrite->container;
+    const struct dti_tensor *const tensors = container->tensors;
+    const struct dti_new_source source = {
+        .count = rewrite->tensor_count,
+        .get = get_tensor,
+        .set = set_tensor,
+        .context = rewrite,
+        .items = tensors ? tensors : container->names,
+        .named = tensors ? DTI_NAMED(struct dti_tensor, name) : container->named,
+    };
+    bool added = false;
+    if (!dti_rewrite_put_marks(rewrite, &source, metadata->entries, &metadata->count,
+                               &metadata->marks))
+        return dti_no_memory(reterr);
+    enum dti_status status = dti_new_files_add_each(&rewrite->files, &source, metadata->entries,
+                                                    metadata->count, &added, reterr);
+    if (status == DTI_OK && !added)
+        status = make_list(rewrite, list, reterr);
+    return status == DTI_OK && !added ? add_file(rewrite, NULL, NULL, list->tensors, list->count,
+                                                 metadata->entries, metadata->count, reterr)
+                                      : status;
+}
+
+/* Adds one file of a list. */
+static enum dti_status add_whole(struct dti_rewrite *rewrite, struct new_tensor_list *list,
+                                 struct dti_rewrite_metadata *metadata, struct dti_error *reterr)
+{
+    const struct dti_new_source source = dti_new_source_of(list->tensors, list->count);
+    if (!dti_rewrite_put_marks(rewrite, &source, metadata->entries, &metadata->count,
+                               &metadata->marks))
+        return dti_no_memory(reterr);
+    return rewrite->request.most_bytes > 0
+               ? add_parts_of(rewrite, list, reterr)
+               : add_file(rewrite, NULL, NULL, list->tensors, list->count, metadata->entries,
+                          metadata->count, reterr);
+}
+
 /* For kinds that hold several tensors: adds one file, or shards. */
 static enum dti_status add_files(struct dti_rewrite *rewrite, struct new_tensor_list *list,
                                  struct dti_error *reterr)
 {
     struct dti_rewrite_metadata metadata;
-    enum dti_status status = rewrite_metadata_init(&metadata, rewrite, reterr);
-    if (status == DTI_OK && !dti_is_sharded(rewrite->request.kind) &&
-        !dti_rewrite_put_marks(rewrite, list->tensors, list->count, metadata.entries,
-                               &metadata.count, &metadata.marks))
-        status = dti_no_memory(reterr);
+    enum dti_status status = needs_list(rewrite) ? make_list(rewrite, list, reterr) : DTI_OK;
+    if (status != DTI_OK)
+        return status;
+    status = rewrite_metadata_init(&metadata, rewrite, reterr);
     if (status == DTI_OK)
-        status = dti_is_sharded(rewrite->request.kind)
+        status = !needs_list(rewrite) ? add_without_list(rewrite, list, &metadata, reterr)
+                 : dti_is_sharded(rewrite->request.kind)
                      ? add_shards(rewrite, list, &metadata, reterr)
-                 : rewrite->request.most_bytes > 0
-                     ? add_parts_of(rewrite, list, reterr)
-                     : add_file(rewrite, NULL, NULL, list->tensors, list->count, metadata.entries,
-                                metadata.count, reterr);
+                     : add_whole(rewrite, list, &metadata, reterr);
     rewrite_metadata_free(&metadata);
     return status;
 }
@@ -576,7 +662,7 @@ static enum dti_status add_index(struct dti_rewrite *rewrite, const struct new_t
     if (!file)
         return dti_no_memory(reterr);
     for (size_t i = 0; i < list->count; i++)
-        file[i] = part_of(rewrite, &list->tensors[i])->file;
+        file[i] = dti_rewrite_file(rewrite, part_of(rewrite, &list->tensors[i]));
     const enum dti_status status = dti_new_files_add_index(
         &rewrite->files, rewrite->request.index, list->tensors, file, list->count, reterr);
     dti_free(file);
@@ -587,10 +673,12 @@ static enum dti_status add_index(struct dti_rewrite *rewrite, const struct new_t
 static enum dti_status add_arrays(struct dti_rewrite *rewrite, struct new_tensor_list *list,
                                   struct dti_error *reterr)
 {
-    enum dti_status status = DTI_OK;
+    enum dti_status status = make_list(rewrite, list, reterr);
     char label[DTI_QUOTE_SIZE];
     const char *const path = rewrite->container->path;
     const bool several = rewrite->tensor_count > 0;
+    if (status != DTI_OK)
+        return status;
     if (rewrite->tensor_count != 1)
         return dti_fail_remedy(reterr, DTI_USAGE, several ? DTI_REMEDY_SELECT_ONE : DTI_REMEDY_NONE,
                                "%s has %zu tensors, but %s %s file holds only one%s",
@@ -658,7 +746,7 @@ static enum dti_status add_up(struct dti_rewrite *rewrite, struct dti_error *ret
     bool fits = true;
     for (size_t i = 0; i < rewrite->tensor_count; i++) {
         const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[i];
-        const uint64_t input = dti_rewrite_source(rewrite, i)->bytes;
+        const uint64_t input = dti_rewrite_alike(rewrite, i)->bytes;
         uint64_t bytes = 0;
         for (size_t part = 0; part < part_count(tensor); part++)
             fits = fits && dti_add_u64(bytes, rewrite->parts[tensor->part + part].bytes, &bytes);
@@ -679,11 +767,11 @@ static enum dti_status add_up(struct dti_rewrite *rewrite, struct dti_error *ret
 
 enum dti_status dti_rewrite_layout(struct dti_rewrite *rewrite, struct dti_error *reterr)
 {
-    struct new_tensor_list list;
+    struct new_tensor_list list = {.count = 0};
     /* for a divided run, heads are compared with those of files that are there */
     rewrite->files.waits = !rewrite->request.finish && rewrite->request.part.count == 0 &&
                            dti_holds_texts(rewrite->request.kind);
-    enum dti_status status = make_list(rewrite, &list, reterr);
+    enum dti_status status = init_parts(rewrite, reterr);
     if (status == DTI_OK)
         status = dti_container_has(rewrite->request.kind, DTI_TRAIT_SEVERAL)
                      ? add_files(rewrite, &list, reterr)
@@ -695,7 +783,7 @@ enum dti_status dti_rewrite_layout(struct dti_rewrite *rewrite, struct dti_error
     if (status == DTI_OK && rewrite->request.index)
         status = add_index(rewrite, &list, reterr);
     if (status == DTI_OK && rewrite->ops->elementwise)
-        reorder(rewrite, &list);
+        reorder(rewrite, &list); /* without a list, they are in this order */
     if (!rewrite->files.waits)
         dti_rewrite_list_free(rewrite);
     if (status == DTI_OK)

@@ -67,18 +67,20 @@ static const char *text_of(const struct dti_rewrite *rewrite, const struct dti_n
 }
 
 /* Appends the layers of these tensors to those that are there. Returns whether there are any. */
-static bool put_layers(const struct dti_rewrite *rewrite, const struct dti_new_tensor *tensors,
-                       size_t count, bool first, struct dti_buffer *out)
+static bool put_layers(const struct dti_rewrite *rewrite, const struct dti_new_source *source,
+                       bool first, struct dti_buffer *out)
 {
     bool any = false;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < source->count; i++) {
         char buffer[DTI_QUANT_MARK_SIZE];
-        const char *const text = text_of(rewrite, &tensors[i], buffer);
+        struct dti_new_tensor tensor;
+        source->get(source->context, i, &tensor);
+        const char *const text = text_of(rewrite, &tensor, buffer);
         if (!text)
             continue;
         dti_buffer_puts(out, first && !any ? "" : ", ");
-        (void)dti_json_quoted(out, tensors[i].name,
-                              tensors[i].name_length - (sizeof DTI_QUANT_MARK_SUFFIX - 1));
+        (void)dti_json_quoted(out, tensor.name,
+                              tensor.name_length - (sizeof DTI_QUANT_MARK_SUFFIX - 1));
         dti_buffer_puts(out, ": ");
         dti_buffer_puts(out, text);
         any = true;
@@ -95,8 +97,8 @@ static const struct dti_metadata *old_entry(const struct dti_metadata *entries, 
     return i < count ? &entries[i] : NULL;
 }
 
-bool dti_rewrite_put_marks(const struct dti_rewrite *rewrite, const struct dti_new_tensor *tensors,
-                           size_t count, struct dti_metadata *entries, size_t *entry_count,
+bool dti_rewrite_put_marks(const struct dti_rewrite *rewrite, const struct dti_new_source *source,
+                           struct dti_metadata *entries, size_t *entry_count,
                            struct dti_buffer *text)
 {
     const struct dti_metadata *const old = old_entry(entries, *entry_count);
@@ -110,7 +112,7 @@ bool dti_rewrite_put_marks(const struct dti_rewrite *rewrite, const struct dti_n
     dti_buffer_puts(&layers, "{");
     dti_buffer_append(&layers, kept, kept_length);
     bool fits = true;
-    const bool any = put_layers(rewrite, tensors, count, is_blank(kept, kept_length), &layers);
+    const bool any = put_layers(rewrite, source, is_blank(kept, kept_length), &layers);
     dti_buffer_puts(&layers, "}");
     if (any && old && !layers.failed)
         fits =

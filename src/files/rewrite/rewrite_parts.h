@@ -144,8 +144,8 @@ struct dti_rewrite_metadata {
 };
 /* rewrite_marks.c: adds the entry about the layers of a file with these tensors, or extends that of
  * the input; entries has room for one more. Its value is *text. Returns false if memory ran out. */
-bool dti_rewrite_put_marks(const struct dti_rewrite *rewrite, const struct dti_new_tensor *tensors,
-                           size_t count, struct dti_metadata *entries, size_t *entry_count,
+bool dti_rewrite_put_marks(const struct dti_rewrite *rewrite, const struct dti_new_source *source,
+                           struct dti_metadata *entries, size_t *entry_count,
                            struct dti_buffer *text);
 
 /* rewrite_tensor.c: where the elements of a tensor are, in the order in which they are written: in

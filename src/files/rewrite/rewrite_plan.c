@@ -46,7 +46,7 @@ static enum dti_status find_sides(const struct dti_rewrite *rewrite, size_t at,
                                   struct dti_error *reterr)
 {
     const struct dti_cast_recipe *const recipe = &rewrite->request.cast;
-    const struct dti_tensor *const tensor = dti_rewrite_source(rewrite, at);
+    const struct dti_tensor *const tensor = dti_rewrite_alike(rewrite, at);
     const enum dti_container_kind kind = rewrite->request.kind;
     *ret = (struct cast_sides){.src = tensor->layout};
     if (!dti_container_stores(kind, format, &ret->dst))
@@ -93,7 +93,7 @@ static enum dti_status check_bits(const struct dti_rewrite *rewrite, size_t at,
                                   const struct dti_format *format, struct dti_error *reterr)
 {
     char place[DTI_TENSOR_PLACE];
-    const uint64_t elements = dti_rewrite_source(rewrite, at)->elements;
+    const uint64_t elements = dti_rewrite_alike(rewrite, at)->elements;
     if (!rewrite->ops->elementwise || !dti_holds_texts(rewrite->request.kind) ||
         elements % 8 * format->width % 8 == 0)
         return DTI_OK;
@@ -186,7 +186,7 @@ enum dti_status dti_rewrite_plan_elements(struct dti_rewrite *rewrite, size_t at
 {
     const struct dti_cast_recipe *const recipe = &rewrite->request.cast;
     struct dti_rewrite_tensor *const tensor = &rewrite->tensors[at];
-    const struct dti_format *const from = dti_rewrite_source(rewrite, at)->format;
+    const struct dti_format *const from = dti_rewrite_alike(rewrite, at)->format;
     const bool casts = tensor->fate == DTI_FATE_CHANGED;
     struct dti_rewrite_way way = {.format = to};
     struct cast_sides sides;
@@ -224,7 +224,7 @@ enum dti_status dti_rewrite_skip(struct dti_rewrite *rewrite, size_t at, struct 
 {
     rewrite->tensors[at].fate = DTI_FATE_KEEP;
     rewrite->changed_count--;
-    return dti_rewrite_plan_elements(rewrite, at, dti_rewrite_source(rewrite, at)->format, reterr);
+    return dti_rewrite_plan_elements(rewrite, at, dti_rewrite_alike(rewrite, at)->format, reterr);
 }
 
 enum dti_status dti_rewrite_plan(struct dti_rewrite *rewrite, struct dti_error *reterr)
@@ -234,7 +234,7 @@ enum dti_status dti_rewrite_plan(struct dti_rewrite *rewrite, struct dti_error *
     for (size_t i = 0; i < rewrite->tensor_count && status == DTI_OK; i++)
         status = rewrite->tensors[i].fate == DTI_FATE_CHANGED
                      ? ops->plan(rewrite, i, reterr)
-                     : dti_rewrite_plan_elements(rewrite, i, dti_rewrite_source(rewrite, i)->format,
+                     : dti_rewrite_plan_elements(rewrite, i, dti_rewrite_alike(rewrite, i)->format,
                                                  reterr);
     return status == DTI_OK && ops->planned ? ops->planned(rewrite, reterr) : status;
 }

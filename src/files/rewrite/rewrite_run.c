@@ -30,7 +30,7 @@ static enum dti_status add_part(struct group *group, size_t at, bool *ret_last,
 {
     struct dti_rewrite *const rewrite = group->run.rewrite;
     const struct dti_rewrite_tensor *const tensor = &rewrite->tensors[at];
-    const struct dti_tensor *const source = dti_rewrite_source(rewrite, at);
+    const struct dti_tensor *const source = dti_rewrite_alike(rewrite, at);
     const struct dti_rewrite_part *const place = &rewrite->parts[tensor->part];
     struct dti_batch_part *const part = &group->parts[group->count];
     struct dti_loss *const loss = &group->losses[group->count];
@@ -39,7 +39,7 @@ static enum dti_status add_part(struct group *group, size_t at, bool *ret_last,
         .plan = tensor->way->plan,
         .elements = !tensor->way->plan ? dti_rewrite_work(rewrite, at)
                                        : (complex ? 2 : 1) * source->elements,
-        .output = rewrite->files.list[place->file].output,
+        .output = rewrite->files.list[dti_rewrite_file(rewrite, place)].output,
         .output_offset = place->offset,
         .loss = tensor->fate == DTI_FATE_CHANGED && rewrite->counts ? loss : NULL,
     };
@@ -134,8 +134,8 @@ static enum dti_status write_scales(const struct group *group, struct dti_error 
         uint32_t bits;
         memcpy(&bits, &scale, sizeof bits);
         dti_little_put(bytes, sizeof bytes, bits);
-        status = dti_output_write_at(rewrite->files.list[part->file].output, bytes, sizeof bytes,
-                                     part->offset, reterr);
+        status = dti_output_write_at(rewrite->files.list[dti_rewrite_file(rewrite, part)].output,
+                                     bytes, sizeof bytes, part->offset, reterr);
     }
     return status;
 }

@@ -8,7 +8,7 @@ enum dti_status dti_rewrite_input_open(struct dti_rewrite *rewrite, size_t at, u
                                        struct dti_rewrite_input *ret, struct dti_error *reterr)
 {
     const struct dti_recipe_ops *const ops = rewrite->ops;
-    const struct dti_tensor *const tensor = dti_rewrite_source(rewrite, at);
+    const struct dti_tensor *const tensor = dti_rewrite_alike(rewrite, at);
     const size_t place = dti_rewrite_place(rewrite, rewrite->tensors[at].source);
     struct dti_container *const whole = rewrite->request.whole;
     ret->source = (struct dti_batch_source){.read = NULL};

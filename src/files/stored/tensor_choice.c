@@ -26,7 +26,7 @@ const struct dti_type_rule *dti_type_rule_of(const struct dti_type_rule *rules, 
 const char *dti_tensor_place(const struct dti_container *container, size_t tensor,
                              char buffer[DTI_TENSOR_PLACE])
 {
-    const struct dti_tensor *const named = &container->tensors[tensor];
+    const struct dti_tensor *const named = dti_container_tensor(container, tensor);
     char label[DTI_QUOTE_SIZE], name[DTI_QUOTE_SIZE];
     dti_input_label(&container->files[named->file].input, label);
     dti_quote(name, named->name, named->name_length);

@@ -113,23 +113,19 @@ static uint64_t set_blocks(struct dti_tensor *tensor, const struct dti_gguf_type
 }
 
 /* Keeps where the bytes of a part come from, unless they are numbers; false: out of memory. */
-static bool keep_source(struct dti_pool *pool, const struct dti_transcode_part *part,
+static bool keep_source(struct dti_transcode_tensors *tensors,
+                        const struct dti_transcode_part *part, struct dti_transcode_like *like,
                         struct dti_transcode_entry *entry)
 {
-    entry->copied = part->copied.container != NULL; /* that of the view: it has no other parts */
-    entry->number = !entry->copied && dti_transcode_is_number(&part->source);
-    entry->made = !entry->copied && !part->numbers && !entry->number;
-    if (entry->copied)
-        entry->from.tensor = (uint32_t)part->copied.tensor;
-    else if (entry->number)
-        entry->from.number = part->source.context;
-    if (!entry->made)
-        return true;
-    struct dti_batch_source *const source = dti_pool_alloc(pool, sizeof *source);
-    if (source)
-        *source = part->source;
-    entry->from.source = source;
-    return source != NULL;
+    like->copied = part->copied.container != NULL; /* that of the view: it has no other parts */
+    like->number = !like->copied && dti_transcode_is_number(&part->source);
+    like->made = !like->copied && !part->numbers && !like->number;
+    if (like->copied)
+        entry->from.index = (uint32_t)part->copied.tensor;
+    else if (like->number)
+        memcpy(entry->from.number, part->number, sizeof entry->from.number);
+    return !like->made || dti_shared_list_add(&tensors->sources, &part->source, sizeof part->source,
+                                              &entry->from.index);
 }
 
 /* A part's shape: that of the numbers or of a tensor added before, or a copy; NULL: out of
@@ -138,14 +134,13 @@ static const uint64_t *keep_shape(struct dti_file_transcode *transcode,
                                   const struct dti_tensor *shown,
                                   const struct dti_transcode_part *part)
 {
-    enum { LOOK_BACK = 2 * DTI_TRANSCODE_PARTS };
     const size_t bytes = part->rank * sizeof *part->shape;
-    const struct dti_tensor *const end = &transcode->view.tensors[transcode->view.tensor_count - 1];
-    for (size_t i = 0; i <= LOOK_BACK && i < transcode->view.tensor_count && bytes > 0; i++) {
-        const struct dti_tensor *const other = i == 0 ? shown : end - i;
-        if (other->rank == part->rank && memcmp(other->shape, part->shape, bytes) == 0)
-            return other->shape;
-    }
+    if (bytes > 0 && shown->rank == part->rank && memcmp(shown->shape, part->shape, bytes) == 0)
+        return shown->shape;
+    const uint64_t *const recent =
+        dti_transcode_recent_shape(&transcode->tensors, part->rank, part->shape);
+    if (recent)
+        return recent;
     uint64_t *const copy = dti_pool_array(&transcode->pool, (size_t)part->rank + 1, sizeof *copy);
     if (copy)
         memcpy(copy, part->shape, bytes);
@@ -159,7 +154,8 @@ static const char *keep_name(struct dti_pool *pool, const struct dti_tensor *sho
 {
     const size_t more = strlen(part->suffix), length = stem + more;
     const struct dti_tensor *const copied =
-        part->copied.container ? dti_dequant_part_tensor(&part->copied) : shown;
+        part->copied.container ? dti_container_tensor(part->copied.container, part->copied.tensor)
+                               : shown;
     const struct dti_tensor *const own[] = {shown, copied};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         if (own[i]->name_length == length && memcmp(own[i]->name, shown->name, stem) == 0 &&
@@ -174,49 +170,67 @@ static const char *keep_name(struct dti_pool *pool, const struct dti_tensor *sho
     return name;
 }
 
-/* Adds a tensor of the view for a part, and its source. */
-static enum dti_status add_part(struct dti_file_transcode *transcode, size_t origin,
-                                const struct dti_transcoded *plan,
-                                const struct dti_transcode_part *part, struct dti_error *reterr)
+/* Fills the tensor that a part becomes; *ret_written: its bytes in the new file. False: they exceed
+ * 2^64. */
+static bool fill_tensor(const struct dti_transcode_part *part, const uint64_t *shape,
+                        struct dti_tensor *tensor, uint64_t *ret_written)
 {
-    const struct dti_dequant_found *const found = dti_transcode_found(transcode, origin);
-    const size_t stem = plan->stem_length - part->less;
-    const size_t at = transcode->view.tensor_count++;
-    struct dti_tensor *const tensor = &transcode->view.tensors[at];
-    struct dti_transcode_entry *const entry = &transcode->entries[at];
-    const uint64_t *const shape = keep_shape(transcode, found->shown, part);
-    const char *const name = keep_name(&transcode->pool, found->shown, stem, part);
-    if (!shape || !name || !keep_source(&transcode->pool, part, entry))
-        return dti_no_memory(reterr);
-    *tensor = *found->shown;
-    tensor->name = name;
-    tensor->name_length = (uint32_t)(stem + strlen(part->suffix));
-    tensor->format = dti_format_get(part->numbers ? DTI_FP32 : part->dtype);
-    entry->cast = (unsigned char)(part->numbers ? part->dtype : DTI_NONE);
+    const struct dti_format *const written = dti_format_get(part->dtype);
+    bool fits = true;
+    tensor->name = NULL;
+    tensor->name_length = 0;
+    tensor->format = part->numbers ? dti_format_get(DTI_FP32) : written;
     tensor->stored_as = tensor->format->name;
     tensor->layout = (struct dti_layout){.swapped = false};
     tensor->rank = part->rank;
     tensor->shape = shape;
     tensor->elements = 1;
-    bool fits = true;
     for (unsigned i = 0; i < part->rank; i++)
         fits = fits && dti_mul_u64(tensor->elements, shape[i], &tensor->elements);
-    uint64_t written = 0;
-    fits =
-        fits &&
-        dti_format_bytes(tensor->format, &tensor->layout, tensor->elements, &tensor->bytes) &&
-        dti_format_bytes(dti_format_get(part->dtype), &tensor->layout, tensor->elements, &written);
+    fits = fits &&
+           dti_format_bytes(tensor->format, &tensor->layout, tensor->elements, &tensor->bytes) &&
+           dti_format_bytes(written, &tensor->layout, tensor->elements, ret_written);
     if (part->blocks)
-        written = set_blocks(tensor, part->blocks);
-    transcode->verdicts[origin].bytes += written;
+        *ret_written = set_blocks(tensor, part->blocks);
+    return fits;
+}
+
+/* Adds a tensor of the view for a part, and its source; adds the bytes of the new file. */
+static enum dti_status add_part(struct dti_file_transcode *transcode, size_t origin,
+                                const struct dti_transcoded *plan,
+                                const struct dti_transcode_part *part, uint64_t *bytes,
+                                struct dti_error *reterr)
+{
+    const struct dti_dequant_found *const found = dti_transcode_found(transcode, origin);
+    const size_t stem = plan->stem_length - part->less;
+    const size_t at = transcode->view.tensor_count++;
+    struct dti_transcode_entry *const entry = &transcode->entries[at];
+    const uint64_t *const shape = keep_shape(transcode, found->shown, part);
+    const char *const name = keep_name(&transcode->pool, found->shown, stem, part);
+    struct dti_transcode_like like;
+    uint64_t written = 0;
+    memset(&like, 0, sizeof like);
+    memcpy(&like.tensor, found->shown, sizeof like.tensor);
+    like.cast = part->numbers ? part->dtype : DTI_NONE;
+    if (!shape || !name || !keep_source(&transcode->tensors, part, &like, entry))
+        return dti_no_memory(reterr);
+    const bool fits = fill_tensor(part, shape, &like.tensor, &written);
+    *bytes += written;
     if (!fits)
         return dti_transcode_refuse(found, reterr, "its parts would exceed 2^64 bytes");
-    if (part->copied.container && dti_dequant_part_tensor(&part->copied)->bytes != tensor->bytes)
+    if (part->copied.container &&
+        dti_dequant_part_tensor(&part->copied)->bytes != like.tensor.bytes)
         return dti_fail(reterr, DTI_BUG, "a part has other bytes than it is copied from");
+    entry->name = name;
+    entry->name_length = (uint32_t)(stem + strlen(part->suffix));
     entry->origin = (uint32_t)origin;
     if (part->less > 0)
         transcode->marks[at] = dti_pool_text(&transcode->pool, plan->mark, strlen(plan->mark));
-    return part->less > 0 && !transcode->marks[at] ? dti_no_memory(reterr) : DTI_OK;
+    if (part->less > 0 && !transcode->marks[at])
+        return dti_no_memory(reterr);
+    return dti_shared_list_share(&transcode->tensors.likes, &like, sizeof like, &entry->like)
+               ? DTI_OK
+               : dti_no_memory(reterr);
 }
 
 /* Adds the metadata entry for a tensor whose parts leave something open. */
@@ -242,6 +256,16 @@ static enum dti_status tell(struct dti_file_transcode *transcode,
     return DTI_OK;
 }
 
+static void set_replaced(const struct dti_file_transcode *transcode, size_t stored)
+{
+    transcode->replaced[stored / 8] |= (unsigned char)(1u << stored % 8);
+}
+
+static bool is_replaced(const struct dti_file_transcode *transcode, size_t stored)
+{
+    return (transcode->replaced[stored / 8] >> stored % 8 & 1) != 0;
+}
+
 /* The scale of activations of a weight that becomes nvfp4: layouts differ in its meaning. */
 static void find_input(struct dti_file_transcode *transcode, size_t origin)
 {
@@ -252,7 +276,7 @@ static void find_input(struct dti_file_transcode *transcode, size_t origin)
         transcode->of_layout[layout == DTI_TRANSCODE_GGUF ? DTI_TAKES_BLOCKS : DTI_TAKES_FOR_NVFP4];
     dti_transcode_find_input(transcode->dequant, found, input);
     if (target && target->no_inputs && input->there) {
-        transcode->replaced[input->tensor] = 1;
+        set_replaced(transcode, input->tensor);
         transcode->inputs_left_out++;
         input->there = false;
         return;
@@ -262,14 +286,15 @@ static void find_input(struct dti_file_transcode *transcode, size_t origin)
     if (!nvfp4 || !target || input->divides == (target->form != NULL))
         input->there = false;
     if (input->there)
-        transcode->replaced[input->tensor] = 1;
+        set_replaced(transcode, input->tensor);
 }
 
 static enum dti_status translate(struct dti_file_transcode *transcode, size_t origin,
                                  struct dti_error *reterr)
 {
     struct dti_dequant_found *const found = dti_transcode_found(transcode, origin);
-    struct dti_transcode_verdict *const verdict = &transcode->verdicts[origin];
+    struct dti_transcode_outcome *const outcome = &transcode->outcomes[origin];
+    struct dti_transcode_verdict verdict;
     const struct dti_transcode_target *target = NULL;
     struct dti_transcoded plan = {.count = 0};
     const struct dti_type_rule *const rule =
@@ -287,8 +312,7 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
         status = dti_transcode_count_numbers(transcode, origin, &plan, reterr);
     struct dti_transcoded input = plan;
     if (status == DTI_OK && transcode->inputs[origin].there)
-        status = dti_transcode_add_input(&transcode->pool, found, &transcode->inputs[origin],
-                                         &input, reterr);
+        status = dti_transcode_add_input(found, &transcode->inputs[origin], &input, reterr);
     if (status == DTI_OK)
         status = dti_transcode_require_lossless(transcode->request.lossless, found, input.blocks,
                                                 input.lossless, reterr);
@@ -298,22 +322,24 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
     if (status != DTI_OK)
         return status;
     const bool mx = found->how.is->block && found->how.is->block->id == DTI_BLOCK_MXFP4;
-    *verdict = (struct dti_transcode_verdict){
-        .changed = true,
-        .dtype = plan.dtype                       ? plan.dtype
-                 : transcode->request.nvfp4 && mx ? "nvfp4"
-                                                  : found->form.is->dtype,
-        .blocks = input.blocks,
-        .lossless = input.lossless,
-        .worst = input.worst,
-        .first = (uint32_t)transcode->view.tensor_count,
-        .count = (uint16_t)(plan.count + transcode->inputs[origin].there),
-        .target = target,
-    };
+    memset(&verdict, 0, sizeof verdict);
+    verdict.changed = true;
+    verdict.dtype = plan.dtype                       ? plan.dtype
+                    : transcode->request.nvfp4 && mx ? "nvfp4"
+                                                     : found->form.is->dtype;
+    verdict.blocks = input.blocks;
+    verdict.lossless = input.lossless;
+    verdict.worst = input.worst;
+    verdict.count = (uint32_t)(plan.count + transcode->inputs[origin].there);
+    verdict.target = target;
+    outcome->first = (uint32_t)transcode->view.tensor_count;
     for (size_t i = 0; i < plan.count && status == DTI_OK; i++)
-        status = add_part(transcode, origin, &plan, &plan.part[i], reterr);
+        status = add_part(transcode, origin, &plan, &plan.part[i], &verdict.bytes, reterr);
     if (status == DTI_OK && transcode->inputs[origin].there)
-        status = add_part(transcode, origin, &input, &input.part[0], reterr);
+        status = add_part(transcode, origin, &input, &input.part[0], &verdict.bytes, reterr);
+    if (status == DTI_OK && !dti_shared_list_share(&transcode->tensors.verdicts, &verdict,
+                                                   sizeof verdict, &outcome->verdict))
+        return dti_no_memory(reterr);
     return status == DTI_OK && plan.entry[0] != '\0' ? tell(transcode, found, &plan, reterr)
                                                      : status;
 }
@@ -329,9 +355,11 @@ static enum dti_status add_plain(struct dti_file_transcode *transcode, size_t or
         dti_type_rule_of(transcode->request.types, transcode->request.type_count, tensor);
     const enum dti_dtype to = rule ? rule->type->dtype : DTI_NONE;
     char place[DTI_TENSOR_PLACE];
-    transcode->view.tensors[at] = *tensor;
-    transcode->entries[at] =
-        (struct dti_transcode_entry){.origin = (uint32_t)origin, .cast = DTI_NONE};
+    struct dti_transcode_like like;
+    transcode->entries[at] = (struct dti_transcode_entry){.name = tensor->name,
+                                                          .name_length = tensor->name_length,
+                                                          .origin = (uint32_t)origin,
+                                                          .like = UINT32_MAX};
     if (to == DTI_NONE || !tensor->format || !dti_format_is_float(tensor->format) ||
         tensor->format->id == to)
         return DTI_OK;
@@ -343,8 +371,28 @@ static enum dti_status add_plain(struct dti_file_transcode *transcode, size_t or
             dti_tensor_place(transcode->dequant->container,
                              transcode->dequant->view.stored_at[origin], place),
             tensor->format->name, dti_format_get(to)->name);
-    transcode->entries[at].cast = to;
-    return DTI_OK;
+    memset(&like, 0, sizeof like);
+    memcpy(&like.tensor, tensor, sizeof like.tensor);
+    like.cast = to;
+    return dti_shared_list_share(&transcode->tensors.likes, &like, sizeof like,
+                                 &transcode->entries[at].like)
+               ? DTI_OK
+               : dti_no_memory(reterr);
+}
+
+/* A tensor that is not quantized stays, or is replaced. */
+static enum dti_status leave(struct dti_file_transcode *transcode, size_t origin, bool stays,
+                             struct dti_error *reterr)
+{
+    struct dti_transcode_outcome *const outcome = &transcode->outcomes[origin];
+    struct dti_transcode_verdict verdict;
+    memset(&verdict, 0, sizeof verdict);
+    verdict.count = stays;
+    outcome->first = (uint32_t)transcode->view.tensor_count;
+    if (!dti_shared_list_share(&transcode->tensors.verdicts, &verdict, sizeof verdict,
+                               &outcome->verdict))
+        return dti_no_memory(reterr);
+    return stays ? add_plain(transcode, origin, reterr) : DTI_OK;
 }
 
 static enum dti_status make(struct dti_file_transcode *transcode, struct dti_error *reterr)
@@ -355,42 +403,53 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
     struct dti_pool *const pool = &transcode->pool;
     transcode->view = *numbers;
     transcode->view.tensor_count = 0;
-    transcode->view.tensors = dti_pool_array(pool, most + 1, sizeof *transcode->view.tensors);
+    transcode->view.tensors = NULL;
+    transcode->view.make = dti_transcode_make_tensor;
+    transcode->view.alike = dti_transcode_alike;
+    transcode->view.named = DTI_NAMED(struct dti_transcode_entry, name);
+    transcode->view.own = transcode;
     transcode->view.stored_at = NULL;
     transcode->marks = dti_calloc(most + 1, sizeof *transcode->marks); /* most have none */
     transcode->entries = dti_pool_array(pool, most + 1, sizeof *transcode->entries);
-    transcode->verdicts = dti_pool_array(pool, count + 1, sizeof *transcode->verdicts);
+    transcode->view.names = transcode->entries;
+    transcode->outcomes = dti_pool_array(pool, count + 1, sizeof *transcode->outcomes);
     transcode->inputs = dti_calloc(count + 1, sizeof *transcode->inputs);
     const size_t stored = transcode->dequant->container->tensor_count;
-    transcode->replaced = dti_pool_alloc(pool, stored + 1);
+    transcode->replaced = dti_calloc(stored / 8 + 1, sizeof *transcode->replaced);
     struct dti_metadata *const metadata = dti_pool_array(
         pool, numbers->metadata_count + transcode->dequant->found_count + 1, sizeof *metadata);
-    if (!metadata || !transcode->view.tensors || !transcode->entries || !transcode->verdicts ||
-        !transcode->marks || !transcode->inputs || !transcode->replaced)
+    if (!metadata || !transcode->entries || !transcode->outcomes || !transcode->marks ||
+        !transcode->inputs || !transcode->replaced)
         return dti_no_memory(reterr);
     enum dti_status status = DTI_OK;
     if (numbers->metadata_count > 0)
         memcpy(metadata, numbers->metadata, numbers->metadata_count * sizeof *metadata);
     transcode->view.metadata = metadata;
-    memset(transcode->replaced, 0, stored + 1);
     for (size_t i = 0; i < count; i++) {
         if (dti_transcode_found(transcode, i))
             find_input(transcode, i);
     }
+    dti_quant_names_free(&transcode->dequant->names);      /* they take much memory */
+    if (transcode->request.layout != DTI_TRANSCODE_GGUF && /* for that it is read in other ways */
+        !dti_container_take_less(transcode->dequant->container))
+        return dti_no_memory(reterr);
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
-        const bool replaced = transcode->replaced[numbers->stored_at[i]];
-        transcode->verdicts[i] = (struct dti_transcode_verdict){
-            .first = (uint32_t)transcode->view.tensor_count, .count = !replaced};
+        const bool replaced = is_replaced(transcode, numbers->stored_at[i]);
         if (dti_transcode_found(transcode, i)) {
             status = translate(transcode, i, reterr);
-        } else if (!replaced) {
-            status = add_plain(transcode, i, reterr);
+        } else {
+            status = leave(transcode, i, !replaced, reterr);
         }
     }
-    dti_quant_names_free(&transcode->dequant->names); /* they take much memory */
     dti_free(transcode->inputs);
+    dti_free(transcode->replaced);
     transcode->inputs = NULL;
-    return status;
+    transcode->replaced = NULL;
+    if (status != DTI_OK)
+        return status;
+    if (transcode->request.layout == DTI_TRANSCODE_GGUF) /* their names change once more */
+        return dti_transcode_make_tensors(transcode) ? DTI_OK : dti_no_memory(reterr);
+    return DTI_OK;
 }
 
 /* A layout requires tensor names, and GGUF blocks contain both codes and scales. */
@@ -441,7 +500,9 @@ void dti_file_transcode_free(struct dti_file_transcode *transcode)
     if (!transcode)
         return;
     dti_free(transcode->inputs);
+    dti_free(transcode->replaced);
     dti_free(transcode->marks);
+    dti_transcode_tensors_free(&transcode->tensors);
     dti_pool_free(&transcode->pool);
     dti_free(transcode);
 }
@@ -457,15 +518,18 @@ enum dti_status dti_file_transcode_data(struct dti_file_transcode *transcode, si
                                         struct dti_error *reterr)
 {
     const struct dti_transcode_entry *const entry = &transcode->entries[tensor];
-    *ret_source = entry->made     ? *entry->from.source
-                  : entry->number ? dti_transcode_number(entry->from.number)
-                                  : (struct dti_batch_source){.read = NULL};
-    if (entry->number)
+    const struct dti_transcode_like *const like = dti_transcode_like_of(transcode, tensor);
+    const bool made = like && like->made, number = like && like->number;
+    const struct dti_batch_source *const sources = transcode->tensors.sources.items;
+    *ret_source = made     ? sources[entry->from.index]
+                  : number ? dti_transcode_number(entry->from.number)
+                           : (struct dti_batch_source){.read = NULL};
+    if (number)
         return DTI_OK;
-    if (entry->made)
+    if (made)
         return dti_dequant_open(&dti_transcode_found(transcode, entry->origin)->how, reterr);
-    if (entry->copied)
-        return dti_container_data(transcode->dequant->container, entry->from.tensor, ret_input,
+    if (like && like->copied)
+        return dti_container_data(transcode->dequant->container, entry->from.index, ret_input,
                                   ret_offset, reterr);
     return dti_file_dequant_data(transcode->dequant, entry->origin, ret_source, ret_input,
                                  ret_offset, reterr);
@@ -478,7 +542,8 @@ const char *dti_file_transcode_mark(const struct dti_file_transcode *transcode, 
 
 enum dti_dtype dti_file_transcode_cast(const struct dti_file_transcode *transcode, size_t tensor)
 {
-    return transcode->entries[tensor].cast;
+    const struct dti_transcode_like *const like = dti_transcode_like_of(transcode, tensor);
+    return like ? like->cast : DTI_NONE;
 }
 
 size_t dti_file_transcode_origin(const struct dti_file_transcode *transcode, size_t tensor)
@@ -489,7 +554,13 @@ size_t dti_file_transcode_origin(const struct dti_file_transcode *transcode, siz
 const struct dti_transcode_verdict *dti_file_transcode_verdict(
     const struct dti_file_transcode *transcode, size_t origin)
 {
-    return &transcode->verdicts[origin];
+    const struct dti_transcode_verdict *const verdicts = transcode->tensors.verdicts.items;
+    return &verdicts[transcode->outcomes[origin].verdict];
+}
+
+size_t dti_file_transcode_first(const struct dti_file_transcode *transcode, size_t origin)
+{
+    return transcode->outcomes[origin].first;
 }
 
 size_t dti_file_transcode_inputs_left_out(const struct dti_file_transcode *transcode)

@@ -51,7 +51,7 @@ struct dti_file_transcode_request {
 };
 
 struct dti_transcode_target;
-/* The result for a tensor of the dequantization's view. */
+/* The result for a tensor of the dequantization's view; those that are alike share one. */
 struct dti_transcode_verdict {
     const struct dti_transcode_target *target; /* private; or NULL */
     const char *dtype;                         /* of codes or blocks: "nvfp4" */
@@ -59,8 +59,7 @@ struct dti_transcode_verdict {
                                 * unchanged */
     double worst;              /* for the others: the largest |new - old| / |old| of a number */
     uint64_t bytes;            /* of its tensors in the view, as they are written */
-    uint32_t first;            /* of these: a range, unless reconciled; UINT32_MAX: none */
-    uint16_t count;
+    uint32_t count;            /* of these */
     bool changed; /* it is quantized; otherwise it is copied. Reconciled: it is one of those with
                    * different scales */
 };
@@ -105,6 +104,8 @@ const struct dti_dequant_form *dti_file_transcode_form(const struct dti_file_tra
                                                        size_t origin);
 const struct dti_transcode_verdict *dti_file_transcode_verdict(
     const struct dti_file_transcode *transcode, size_t origin);
+/* The first of its tensors in the view; they are a range, unless reconciled. UINT32_MAX: none. */
+size_t dti_file_transcode_first(const struct dti_file_transcode *transcode, size_t origin);
 /* Number of scales of activations that are not in the view, since the layout has none. */
 size_t dti_file_transcode_inputs_left_out(const struct dti_file_transcode *transcode);
 const struct dti_file_transcode_request *dti_file_transcode_request(

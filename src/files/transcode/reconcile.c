@@ -50,6 +50,9 @@ struct fused_matrix {
     struct dti_fused_scales input_scales;
 };
 
+/* The indices of add_likes(). */
+enum { COPIED, MADE };
+
 static enum dti_status read_rescaled(void *context, void *buffer, size_t size, uint64_t offset,
                                      struct dti_window *window, void *scratch,
                                      struct dti_error *reterr)
@@ -184,7 +187,7 @@ static enum dti_status share(struct dti_file_transcode *transcode,
                                         "%s holds %s, and %s, whose number it would share, %s",
                                         DTI_QUOTED(old->name, old->name_length), old->stored_as,
                                         DTI_QUOTED(new->name, new->name_length), new->stored_as);
-    transcode->entries[to].from.tensor = (uint32_t)from;
+    transcode->entries[to].from.index = (uint32_t)from;
     return DTI_OK;
 }
 
@@ -211,17 +214,24 @@ static enum dti_status count_codes(struct fused_member *member, uint64_t counts[
     return status;
 }
 
+/* Each tensor has its own. */
+static struct dti_transcode_verdict *verdict_of(const struct dti_file_transcode *transcode,
+                                                size_t origin)
+{
+    struct dti_transcode_verdict *const verdicts = transcode->tensors.verdicts.items;
+    return &verdicts[origin];
+}
+
 /* Gives a member the scale of another one. */
 static enum dti_status rescale(struct dti_file_transcode *transcode, struct fused_member *member,
                                const struct dti_fused_scale *shared, struct dti_error *reterr)
 {
-    struct dti_transcode_verdict *const verdict = &transcode->verdicts[member->origin];
-    struct dti_batch_source *const source = dti_pool_alloc(&transcode->pool, sizeof *source);
+    struct dti_transcode_verdict *const verdict = verdict_of(transcode, member->origin);
     struct rescaled_codes *const codes = dti_pool_alloc(&transcode->pool, sizeof *codes);
     const bool divides = shared->divides;
     struct dti_rescale table;
     uint64_t counts[256] = {0};
-    if (!source || !codes)
+    if (!codes)
         return dti_no_memory(reterr);
     enum dti_status status =
         share(transcode, member->found, member->scale.tensor, shared->tensor, reterr);
@@ -234,11 +244,12 @@ static enum dti_status rescale(struct dti_file_transcode *transcode, struct fuse
     const struct dti_rescaled result = dti_rescale_count(&table, counts);
     codes->part = member->codes;
     memcpy(codes->to, table.to, sizeof codes->to);
-    *source = (struct dti_batch_source){.read = read_rescaled, .context = codes};
+    const struct dti_batch_source source = {.read = read_rescaled, .context = codes};
     struct dti_transcode_entry *const entry = &transcode->entries[member->codes.tensor];
-    entry->copied = false;
-    entry->made = true;
-    entry->from.source = source;
+    entry->like = MADE;
+    if (!dti_shared_list_add(&transcode->tensors.sources, &source, sizeof source,
+                             &entry->from.index))
+        return dti_no_memory(reterr);
     verdict->lossless = result.same;
     verdict->worst = result.worst;
     return dti_transcode_require_lossless(transcode->request.lossless, member->found,
@@ -266,12 +277,11 @@ static enum dti_status change(struct dti_file_transcode *transcode, struct fused
         struct fused_member *const member = &matrix->members[i];
         const struct dti_dequant_tensor *const how = &member->found->how;
         const uint64_t blocks = how->is->block ? how->is->scale_count : how->is->elements;
-        transcode->verdicts[member->origin] = (struct dti_transcode_verdict){
+        *verdict_of(transcode, member->origin) = (struct dti_transcode_verdict){
             .changed = true,
             .dtype = member->found->form.is->dtype,
             .blocks = blocks,
             .lossless = blocks,
-            .first = UINT32_MAX,
         };
         if (member->scale.divides != shared.divides)
             return dti_transcode_refuse_for(member->found, reterr, DTI_REMEDY_KEEP_MATRIX,
@@ -340,6 +350,21 @@ static enum dti_status settle(struct dti_file_transcode *transcode,
     return chosen ? change(transcode, &matrix, reterr) : DTI_OK;
 }
 
+/* The tensors are those of the container: only where their bytes come from differs. */
+static bool add_likes(struct dti_transcode_tensors *tensors)
+{
+    struct dti_transcode_like like;
+    uint32_t at;
+    memset(&like, 0, sizeof like);
+    like.cast = DTI_NONE;
+    like.copied = true;
+    if (!dti_shared_list_share(&tensors->likes, &like, sizeof like, &at))
+        return false;
+    like.copied = false;
+    like.made = true;
+    return dti_shared_list_share(&tensors->likes, &like, sizeof like, &at);
+}
+
 /* Each tensor of the file is itself, until it is changed. */
 static enum dti_status begin(struct dti_file_transcode *transcode, struct dti_error *reterr)
 {
@@ -352,22 +377,27 @@ static enum dti_status begin(struct dti_file_transcode *transcode, struct dti_er
     transcode->view.note_count = numbers->note_count;
     transcode->entries = dti_pool_array(pool, count + 1, sizeof *transcode->entries);
     transcode->wholes = dti_pool_array(pool, count + 1, sizeof *transcode->wholes);
-    transcode->verdicts = dti_pool_array(pool, all + 1, sizeof *transcode->verdicts);
-    if (!transcode->entries || !transcode->wholes || !transcode->verdicts)
+    transcode->outcomes = dti_pool_array(pool, all + 1, sizeof *transcode->outcomes);
+    transcode->tensors.verdicts.items = dti_calloc(all + 1, sizeof(struct dti_transcode_verdict));
+    if (!transcode->entries || !transcode->wholes || !transcode->outcomes ||
+        !transcode->tensors.verdicts.items || !add_likes(&transcode->tensors))
         return dti_no_memory(reterr);
     for (size_t i = 0; i < count; i++) {
         transcode->wholes[i] = SIZE_MAX;
         transcode->entries[i] =
             (struct dti_transcode_entry){.origin = (uint32_t)(numbers->tensor_count + i),
-                                         .cast = DTI_NONE,
-                                         .copied = true,
-                                         .from.tensor = (uint32_t)i};
-        transcode->verdicts[numbers->tensor_count + i] = (struct dti_transcode_verdict){
-            .first = (uint32_t)i, .count = 1, .bytes = container->tensors[i].bytes};
+                                         .like = COPIED,
+                                         .from.index = (uint32_t)i};
+        const size_t own = numbers->tensor_count + i;
+        transcode->outcomes[own] =
+            (struct dti_transcode_outcome){.first = (uint32_t)i, .verdict = (uint32_t)own};
+        *verdict_of(transcode, own) =
+            (struct dti_transcode_verdict){.count = 1, .bytes = container->tensors[i].bytes};
     }
     for (size_t i = 0; i < numbers->tensor_count; i++) {
         const struct dti_dequant_found *const found = dti_transcode_found(transcode, i);
-        transcode->verdicts[i] = (struct dti_transcode_verdict){.first = UINT32_MAX};
+        transcode->outcomes[i] =
+            (struct dti_transcode_outcome){.first = UINT32_MAX, .verdict = (uint32_t)i};
         for (size_t part = 0; found && part < DTI_PART_COUNT; part++) {
             if (dti_form_part(&found->form, part))
                 transcode->wholes[index_of(transcode, dti_form_part(&found->form, part))] = i;
@@ -382,11 +412,12 @@ static void end(struct dti_file_transcode *transcode)
     for (size_t i = 0; i < transcode->view.tensor_count; i++) {
         const size_t whole = transcode->wholes[i];
         struct dti_transcode_verdict *const verdict =
-            whole == SIZE_MAX ? NULL : &transcode->verdicts[whole];
+            whole == SIZE_MAX ? NULL : verdict_of(transcode, whole);
         if (!verdict || !verdict->changed)
             continue;
         transcode->entries[i].origin = (uint32_t)whole;
-        verdict->first = verdict->count == 0 ? (uint32_t)i : verdict->first;
+        if (verdict->count == 0)
+            transcode->outcomes[whole].first = (uint32_t)i;
         verdict->count++;
         verdict->bytes += transcode->view.tensors[i].bytes;
     }

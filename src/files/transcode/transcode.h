@@ -22,6 +22,7 @@ struct dti_transcode_part {
     uint64_t shape[DTI_QUANT_RANK_MAX];
     struct dti_batch_source source; /* of its bytes, readable at any offset; its data are in the
                                      * view's pool */
+    unsigned char number[4];        /* of a source of one number, little-endian */
     struct dti_dequant_part copied; /* container not NULL: the bytes are those of this tensor, and
                                      * the source is ignored */
     const struct dti_gguf_type *blocks; /* not NULL: the bytes are such blocks; dtype is ignored */

@@ -168,9 +168,8 @@ enum dti_status dti_transcode_count_nv(struct dti_dequant_found *found, struct d
     return is_other(old, new) ? count_errors(&found->how, old, new, ret, reterr) : DTI_OK;
 }
 
-enum dti_status dti_transcode_add_nv_scale(struct dti_pool *pool, struct dti_dequant_found *found,
-                                           bool divides, struct dti_transcoded *ret,
-                                           struct dti_error *reterr)
+enum dti_status dti_transcode_add_nv_scale(struct dti_dequant_found *found, bool divides,
+                                           struct dti_transcoded *ret, struct dti_error *reterr)
 {
     const struct dti_dequant_tensor *const how = &found->how;
     const bool divided = how->tensor_divisor != 0;
@@ -182,8 +181,8 @@ enum dti_status dti_transcode_add_nv_scale(struct dti_pool *pool, struct dti_deq
         dti_transcode_count_nv(found, rule_of(found, scale, divides), ret, reterr);
     if (status != DTI_OK)
         return status;
-    return dti_transcode_add_number(pool, scale, divides ? "_global_scale" : "_scale_2",
-                                    divides ? 1 : 0, ret, reterr);
+    dti_transcode_add_number(scale, divides ? "_global_scale" : "_scale_2", divides ? 1 : 0, ret);
+    return DTI_OK;
 }
 
 /* Converts mxfp4 to nvfp4. */
@@ -211,8 +210,8 @@ static enum dti_status add_nvfp4(struct dti_pool *pool, struct dti_dequant_found
     ret->lossless = plan->lossless;
     ret->worst = plan->worst;
     const float scale = ldexpf(1, divides ? -plan->power : plan->power);
-    return dti_transcode_add_number(pool, scale, divides ? "_global_scale" : "_scale_2",
-                                    divides ? 1 : 0, ret, reterr);
+    dti_transcode_add_number(scale, divides ? "_global_scale" : "_scale_2", divides ? 1 : 0, ret);
+    return DTI_OK;
 }
 
 static bool is_block(const struct dti_dequant_found *found, enum dti_block id)
@@ -250,7 +249,7 @@ static enum dti_status add_all_blocks(const struct dti_transcode_target *target,
         return refuse_blocks(found, target->name, reterr);
     const enum dti_status status = add_blocks(pool, found, packed ? "_packed" : "", ret, reterr);
     return status == DTI_OK && is_block(found, DTI_BLOCK_NVFP4)
-               ? dti_transcode_add_nv_scale(pool, found, compressed, ret, reterr)
+               ? dti_transcode_add_nv_scale(found, compressed, ret, reterr)
                : status;
 }
 
@@ -276,7 +275,7 @@ enum dti_status dti_transcode_blocks(const struct dti_transcode_target *target,
     if (!dti_transcode_is_fp8(found))
         return add_all_blocks(target, pool, found, ret, reterr);
     return target->form ? dti_transcode_compressed_fp8(pool, found, ret, reterr)
-                        : dti_transcode_whole_fp8(target, pool, found, ret, reterr);
+                        : dti_transcode_whole_fp8(target, found, ret, reterr);
 }
 
 static bool form_compressed(const struct dti_dequant_found *found, struct dti_config_form *ret)

@@ -127,9 +127,9 @@ static enum dti_status read_number(void *context, void *buffer, size_t size, uin
     return DTI_OK;
 }
 
-struct dti_batch_source dti_transcode_number(unsigned char *bytes)
+struct dti_batch_source dti_transcode_number(const unsigned char *bytes)
 {
-    return (struct dti_batch_source){.read = read_number, .context = bytes};
+    return (struct dti_batch_source){.read = read_number, .context = (void *)(uintptr_t)bytes};
 }
 
 bool dti_transcode_is_number(const struct dti_batch_source *source)
@@ -167,14 +167,10 @@ bool dti_transcode_set_scales(struct dti_pool *pool, const struct dti_dequant_fo
                                    });
 }
 
-bool dti_transcode_set_number(struct dti_pool *pool, float number, struct dti_transcode_part *part)
+void dti_transcode_set_number(float number, struct dti_transcode_part *part)
 {
-    unsigned char *const bytes = dti_pool_alloc(pool, 4);
-    if (!bytes)
-        return false;
-    dti_little_put(bytes, 4, dti_dequant_bits(number));
-    part->source = dti_transcode_number(bytes);
-    return true;
+    dti_little_put(part->number, sizeof part->number, dti_dequant_bits(number));
+    part->source = dti_transcode_number(NULL);
 }
 
 static enum dti_status refuse(const struct dti_dequant_found *found, struct dti_error *reterr,
@@ -248,14 +244,13 @@ void dti_transcode_begin(const struct dti_dequant_found *found, struct dti_trans
     ret->stem_length = found->shown->name_length;
 }
 
-enum dti_status dti_transcode_add_number(struct dti_pool *pool, float number, const char *suffix,
-                                         unsigned rank, struct dti_transcoded *ret,
-                                         struct dti_error *reterr)
+void dti_transcode_add_number(float number, const char *suffix, unsigned rank,
+                              struct dti_transcoded *ret)
 {
     struct dti_transcode_part *const part = dti_transcode_add(ret, suffix, DTI_FP32);
     part->rank = rank;
     part->shape[0] = 1;
-    return dti_transcode_set_number(pool, number, part) ? DTI_OK : dti_no_memory(reterr);
+    dti_transcode_set_number(number, part);
 }
 
 bool dti_transcode_is_module(const struct dti_dequant_found *found)

@@ -44,10 +44,11 @@ dti_transcode_fill dti_transcode_fill_scales;
 enum dti_status dti_transcode_count_scales(struct dti_dequant_tensor *how, uint64_t ret[256],
                                            struct dti_error *reterr);
 /* One fp32, repeated for all elements of the shape. */
-bool dti_transcode_set_number(struct dti_pool *pool, float number, struct dti_transcode_part *part);
+void dti_transcode_set_number(float number, struct dti_transcode_part *part);
 
-/* Such a source, and whether a source is one; bytes: the number, little-endian. */
-struct dti_batch_source dti_transcode_number(unsigned char *bytes);
+/* Such a source, and whether a source is one, of the number in its part; bytes: the number,
+ * little-endian. */
+struct dti_batch_source dti_transcode_number(const unsigned char *bytes);
 bool dti_transcode_is_number(const struct dti_batch_source *source);
 
 /* dti_transcode_begin(): starts without parts. dti_transcode_add(): appends one. */
@@ -55,9 +56,8 @@ void dti_transcode_begin(const struct dti_dequant_found *found, struct dti_trans
 struct dti_transcode_part *dti_transcode_add(struct dti_transcoded *ret, const char *suffix,
                                              enum dti_dtype dtype);
 /* Adds one fp32 of shape [1], or of rank 0. */
-enum dti_status dti_transcode_add_number(struct dti_pool *pool, float number, const char *suffix,
-                                         unsigned rank, struct dti_transcoded *ret,
-                                         struct dti_error *reterr);
+void dti_transcode_add_number(float number, const char *suffix, unsigned rank,
+                              struct dti_transcoded *ret);
 
 /* Fails with a message that names the tensor; the remedy is to dequantize or keep it. */
 enum dti_status dti_transcode_refuse(const struct dti_dequant_found *found,
@@ -91,17 +91,16 @@ void dti_transcode_set_shape(const struct dti_dequant_found *found, uint64_t div
                              struct dti_transcode_part *part);
 /* transcode_inputs.c: the scale of activations stored with a weight. */
 struct dti_transcode_input {
-    bool there;    /* one fp32, not named by --keep */
-    bool divides;  /* it is a divisor */
-    size_t tensor; /* index in the container */
+    bool there;      /* one fp32, not named by --keep */
+    bool divides;    /* it is a divisor */
+    uint32_t tensor; /* index in the container */
 };
 /* Also sets found->form.input_scale. */
 void dti_transcode_find_input(struct dti_file_dequant *dequant, struct dti_dequant_found *found,
                               struct dti_transcode_input *ret);
 /* Adds its reciprocal, under its name in the other layout, as the only part; it counts as a block
  * of the weight. */
-enum dti_status dti_transcode_add_input(struct dti_pool *pool,
-                                        const struct dti_dequant_found *found,
+enum dti_status dti_transcode_add_input(const struct dti_dequant_found *found,
                                         const struct dti_transcode_input *input,
                                         struct dti_transcoded *plan, struct dti_error *reterr);
 
@@ -120,7 +119,6 @@ enum dti_status dti_transcode_compressed_fp8(struct dti_pool *pool,
                                              const struct dti_dequant_found *found,
                                              struct dti_transcoded *ret, struct dti_error *reterr);
 enum dti_status dti_transcode_whole_fp8(const struct dti_transcode_target *target,
-                                        struct dti_pool *pool,
                                         const struct dti_dequant_found *found,
                                         struct dti_transcoded *ret, struct dti_error *reterr);
 /* Sets strategy, scale and group. */

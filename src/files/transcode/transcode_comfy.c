@@ -198,7 +198,7 @@ static enum dti_status add_blocks(struct dti_pool *pool, struct dti_dequant_foun
     ret->blocks = ret->lossless = how->is->scale_count;
     enum dti_status status = add_tiled(pool, found, row, &units, &scales, ret, reterr);
     if (status == DTI_OK && how->is->block->family == DTI_BLOCKS_NV)
-        status = dti_transcode_add_nv_scale(pool, found, false, ret, reterr);
+        status = dti_transcode_add_nv_scale(found, false, ret, reterr);
     return status == DTI_OK ? add_mark(pool, found, ret, reterr) : status;
 }
 
@@ -244,7 +244,7 @@ static enum dti_status add_nvfp4(struct dti_pool *pool, struct dti_dequant_found
     status = add_tiled(pool, found, dti_quant_row_find(DTI_LAYOUT_COMFY, "nvfp4"), &units, &scales,
                        ret, reterr);
     if (status == DTI_OK)
-        status = dti_transcode_add_number(pool, dti_nvfp4_scale(plan), "_scale_2", 0, ret, reterr);
+        dti_transcode_add_number(dti_nvfp4_scale(plan), "_scale_2", 0, ret);
     return status == DTI_OK ? add_mark(pool, found, ret, reterr) : status;
 }
 

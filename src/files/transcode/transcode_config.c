@@ -52,9 +52,9 @@ static void put_groups(const struct dti_file_transcode *transcode, const char *k
         struct dti_config_form form;
         if (!found)
             continue;
-        if (!transcode->verdicts[i].target->form)
+        if (!dti_file_transcode_verdict(transcode, i)->target->form)
             *ret_why = "integers and floats are in one checkpoint";
-        else if (!transcode->verdicts[i].target->form(found, &form))
+        else if (!dti_file_transcode_verdict(transcode, i)->target->form(found, &form))
             *ret_why = "its loaders have no module for some of the tensors";
         else if (!add_form(&forms, &form, found->shown))
             *ret_why = "the tensors are quantized in too many ways";
@@ -98,7 +98,8 @@ enum dti_status dti_file_transcode_config(const struct dti_file_transcode *trans
     for (size_t i = 0; i < count; i++) {
         if (!dti_transcode_found(transcode, i))
             continue;
-        const struct dti_transcode_target *const own = transcode->verdicts[i].target;
+        const struct dti_transcode_target *const own =
+            dti_file_transcode_verdict(transcode, i)->target;
         several = several || (target && own->config != target->config);
         target = target && own->takes == DTI_TAKES_INTEGERS ? target : own;
         all[used++] = dti_transcode_found(transcode, i);

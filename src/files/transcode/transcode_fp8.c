@@ -120,7 +120,6 @@ enum dti_status dti_transcode_read_scale(const struct dti_dequant_found *found, 
 }
 
 enum dti_status dti_transcode_whole_fp8(const struct dti_transcode_target *target,
-                                        struct dti_pool *pool,
                                         const struct dti_dequant_found *found,
                                         struct dti_transcoded *ret, struct dti_error *reterr)
 {
@@ -129,8 +128,9 @@ enum dti_status dti_transcode_whole_fp8(const struct dti_transcode_target *targe
         return refuse_fp8(found, target->name, "one for the tensor", reterr);
     const enum dti_status status = dti_transcode_read_scale(found, &scale, reterr);
     add_fp8_codes(found, ret);
-    return status == DTI_OK ? dti_transcode_add_number(pool, scale, "_scale", 0, ret, reterr)
-                            : status;
+    if (status == DTI_OK)
+        dti_transcode_add_number(scale, "_scale", 0, ret);
+    return status;
 }
 
 /* The sides of its rectangles; the default for a single one, which may be cut off. */
@@ -183,7 +183,8 @@ static enum dti_status plan_deepseek(const struct dti_transcode_target *target,
         part->shape[i] = dti_divide_up(part->shape[i], SIDE);
     if (status != DTI_OK)
         return status;
-    return dti_transcode_set_number(pool, scale, part) ? DTI_OK : dti_no_memory(reterr);
+    dti_transcode_set_number(scale, part);
+    return DTI_OK;
 }
 
 /* As read by transformers (FineGrainedFP8Config). */

@@ -15,27 +15,27 @@ void dti_transcode_find_input(struct dti_file_dequant *dequant, struct dti_dequa
                               struct dti_transcode_input *ret)
 {
     const struct dti_tensor *const shown = found->shown;
-    *ret = (struct dti_transcode_input){.tensor = SIZE_MAX};
+    size_t at;
+    *ret = (struct dti_transcode_input){.there = false};
     if (!dti_transcode_is_module(found))
         return;
     const size_t stem = shown->name_length - WEIGHT;
-    ret->divides = dti_quant_names_find(&dequant->names, shown->name, stem, divisor, &ret->tensor);
-    if (!ret->divides &&
-        !dti_quant_names_find(&dequant->names, shown->name, stem, factor, &ret->tensor))
+    ret->divides = dti_quant_names_find(&dequant->names, shown->name, stem, divisor, &at);
+    if (!ret->divides && !dti_quant_names_find(&dequant->names, shown->name, stem, factor, &at))
         return;
-    const struct dti_tensor *const tensor = &dequant->container->tensors[ret->tensor];
+    const struct dti_tensor *const tensor = dti_container_tensor(dequant->container, at);
+    ret->tensor = (uint32_t)at;
     ret->there = dti_tensor_is_read(tensor) && tensor->format->id == DTI_FP32 &&
                  tensor->elements == 1 && !dti_tensor_fits(dequant->request.keep, tensor);
     found->form.input_scale = ret->there;
 }
 
-enum dti_status dti_transcode_add_input(struct dti_pool *pool,
-                                        const struct dti_dequant_found *found,
+enum dti_status dti_transcode_add_input(const struct dti_dequant_found *found,
                                         const struct dti_transcode_input *input,
                                         struct dti_transcoded *plan, struct dti_error *reterr)
 {
     struct dti_container *const container = found->how.is->from.codes;
-    const struct dti_tensor *const tensor = &container->tensors[input->tensor];
+    const struct dti_tensor *const tensor = dti_container_alike(container, input->tensor);
     const struct dti_dequant_part part = {.container = container, .tensor = input->tensor};
     unsigned char raw[4];
     float stored;
@@ -54,6 +54,7 @@ enum dti_status dti_transcode_add_input(struct dti_pool *pool,
     plan->worst = error > plan->worst ? error : plan->worst;
     plan->stem_length = found->shown->name_length - WEIGHT;
     plan->count = 0;
-    return dti_transcode_add_number(pool, scale, input->divides ? factor : divisor,
-                                    input->divides ? 0 : 1, plan, reterr);
+    dti_transcode_add_number(scale, input->divides ? factor : divisor, input->divides ? 0 : 1,
+                             plan);
+    return DTI_OK;
 }

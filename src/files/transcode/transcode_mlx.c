@@ -48,9 +48,8 @@ static const struct dti_mlx_mode *new_mode(const struct dti_transcode_target *ta
 }
 
 /* X.global_scale, unless the tensor scale is 1. */
-static enum dti_status add_global_scale(struct dti_pool *pool, struct dti_dequant_found *found,
-                                        double scale, struct dti_transcoded *ret,
-                                        struct dti_error *reterr)
+static enum dti_status add_global_scale(struct dti_dequant_found *found, double scale,
+                                        struct dti_transcoded *ret, struct dti_error *reterr)
 {
     const float global = (float)(scale * DTI_MLX_LARGEST);
     const unsigned rank = found->shown->rank;
@@ -60,25 +59,24 @@ static enum dti_status add_global_scale(struct dti_pool *pool, struct dti_dequan
                                     (int)DTI_MLX_LARGEST);
     if (global / DTI_MLX_LARGEST == 1)
         return DTI_OK;
-    const enum dti_status status =
-        dti_transcode_add_number(pool, global, ".global_scale", rank > 2, ret, reterr);
+    dti_transcode_add_number(global, ".global_scale", rank > 2, ret);
     if (rank > 2) { /* a stack: the same scale for each matrix */
         struct dti_transcode_part *const part = &ret->part[ret->count - 1];
         part->rank = rank - 2;
         memcpy(part->shape, found->shown->shape, part->rank * sizeof *part->shape);
     }
-    return status;
+    return DTI_OK;
 }
 
 /* The tensor scale by which MLX multiplies. */
-static enum dti_status add_nv_scale(struct dti_pool *pool, struct dti_dequant_found *found,
-                                    struct dti_transcoded *ret, struct dti_error *reterr)
+static enum dti_status add_nv_scale(struct dti_dequant_found *found, struct dti_transcoded *ret,
+                                    struct dti_error *reterr)
 {
     const struct dti_dequant_tensor *const how = &found->how;
     const double scale =
         how->tensor_divisor != 0 ? 1 / (double)how->tensor_divisor : (double)how->tensor_scale;
     const struct dti_nv_tensor new = {(float)(scale * DTI_MLX_LARGEST) / DTI_MLX_LARGEST, 1};
-    const enum dti_status status = add_global_scale(pool, found, scale, ret, reterr);
+    const enum dti_status status = add_global_scale(found, scale, ret, reterr);
     return status == DTI_OK ? dti_transcode_count_nv(found, new, ret, reterr) : status;
 }
 
@@ -110,7 +108,7 @@ static enum dti_status add_nvfp4(struct dti_pool *pool, struct dti_dequant_found
     ret->blocks = plan->blocks;
     ret->lossless = plan->lossless;
     ret->worst = plan->worst;
-    return add_global_scale(pool, found, ldexp(1, plan->power), ret, reterr);
+    return add_global_scale(found, ldexp(1, plan->power), ret, reterr);
 }
 
 static enum dti_status plan_blocks(const struct dti_transcode_target *target, struct dti_pool *pool,
@@ -138,7 +136,7 @@ static enum dti_status plan_blocks(const struct dti_transcode_target *target, st
     if (!dti_transcode_set_codes(pool, found, &ret->part[0]) ||
         !dti_transcode_set_scales(pool, found, &ret->part[1]))
         return dti_no_memory(reterr);
-    return mode->block == DTI_BLOCK_NVFP4 ? add_nv_scale(pool, found, ret, reterr) : DTI_OK;
+    return mode->block == DTI_BLOCK_NVFP4 ? add_nv_scale(found, ret, reterr) : DTI_OK;
 }
 
 /* What the configuration says of a tensor. */

@@ -23,9 +23,8 @@ struct dti_nvfp4_plan {
 
 /* transcode_blocks.c: adds the tensor scale of nvfp4 for a target that divides or multiplies by it,
  * and counts the blocks whose numbers change. */
-enum dti_status dti_transcode_add_nv_scale(struct dti_pool *pool, struct dti_dequant_found *found,
-                                           bool divides, struct dti_transcoded *ret,
-                                           struct dti_error *reterr);
+enum dti_status dti_transcode_add_nv_scale(struct dti_dequant_found *found, bool divides,
+                                           struct dti_transcoded *ret, struct dti_error *reterr);
 
 /* Chooses the tensor scale that preserves the numbers of most blocks; plain: 1, if that preserves
  * all without reading codes. Reads scales, and codes if the scales are too far apart. */

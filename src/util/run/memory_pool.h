@@ -20,8 +20,9 @@ struct dti_pool {
 void *dti_pool_alloc(struct dti_pool *pool, size_t size);
 void *dti_pool_array(struct dti_pool *pool, size_t count, size_t size);
 
-/* Grows a piece and keeps its first `used` bytes. A large piece moves only when realloc() moves
- * it; a small one is copied. On NULL memory ran out, and the old piece stays valid. */
+/* Grows a piece, or makes a large one smaller, and keeps its first `used` bytes. A large piece
+ * moves only when realloc() moves it; a small one is copied. On NULL memory ran out, and the old
+ * piece stays valid. */
 void *dti_pool_grow(struct dti_pool *pool, void *piece, size_t used, size_t size);
 
 /* Copies text and appends a NUL; NULL if memory ran out. */
