@@ -27,7 +27,7 @@ FAILING = [
                                                  "dti_opening_refuse_json"]),
 ]
 # In place: clang's analyzer follows calls five deep, and a function around this one would be one more.
-FAILURE = "__extension__({ const enum dti_status analysed = %s(__VA_ARGS__); if (analysed == 0) __builtin_unreachable(); analysed; })"
+FAILURE = "__extension__({ const %s analysed = %s(__VA_ARGS__); if (%s) __builtin_unreachable(); analysed; })"
 # .clang-tidy is written for one version: others have other checks.
 TIDY = next((name for name in ("clang-tidy-14", "clang-tidy") if shutil.which(name)), None)
 
@@ -61,8 +61,8 @@ def known(build, name):
     for _, of, functions in FAILING:
         for function in functions if name.startswith(of) else []:
             if not re.search(r"^(bool|enum dti_status) %s\(" % function, text, re.M): # not in the file that has its body
-                what = "(%s(__VA_ARGS__) && 0)" if "opening" in function else FAILURE
-                lines.append("#define %s(...) %s" % (function, what % function))
+                kind, good = ("bool", "analysed") if "opening" in function else ("enum dti_status", "analysed == 0")
+                lines.append("#define %s(...) %s" % (function, FAILURE % (kind, function, good)))
     path = os.path.join(build.folder, "analysed-" + name.replace("/", "-") + ".h")
     with open(path, "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
