@@ -72,6 +72,7 @@ static bool take_number(struct dti_pickle_machine *machine, size_t size)
     const unsigned char *bytes = NULL;
     if (!take_bytes(machine, size, &bytes))
         return false;
+    assert(bytes); /* which it has set */
     machine->number = dti_little_get(bytes, size);
     return true;
 }
