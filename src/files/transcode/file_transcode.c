@@ -4,6 +4,7 @@
  * replaced by the parts of the target layout. */
 #include "files/transcode/file_transcode.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,6 +185,7 @@ static enum dti_status add_part(struct dti_file_transcode *transcode, size_t ori
     const size_t at = transcode->view.tensor_count++;
     struct dti_tensor *const tensor = &transcode->view.tensors[at];
     struct dti_transcode_entry *const entry = &transcode->entries[at];
+    assert(found); /* the parts are those of a quantized tensor */
     const uint64_t *const shape = keep_shape(transcode, found->shown, part);
     const char *const name = keep_name(&transcode->pool, found->shown, stem, part);
     if (!shape || !name || !keep_source(&transcode->pool, part, entry))
@@ -272,6 +274,7 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
     struct dti_transcode_verdict *const verdict = &transcode->verdicts[origin];
     const struct dti_transcode_target *target = NULL;
     struct dti_transcoded plan = {.count = 0};
+    assert(found); /* the others are not translated */
     const struct dti_type_rule *const rule =
         dti_type_rule_of(transcode->request.types, transcode->request.type_count, found->shown);
     found->form.narrow =
