@@ -470,7 +470,8 @@ static enum dti_status parse_chain(struct dti_builder *b, const char *signs,
             return status;
         status = add_node(b, DTI_NODE_CALL, op, pair, 2, start, b->reader.last_end, &pair[0]);
     }
-    *ret = pair[0];
+    if (status == DTI_OK)
+        *ret = pair[0];
     return status;
 }
 
