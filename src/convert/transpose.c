@@ -30,8 +30,8 @@ struct transposition {
     unsigned char *read, *transposed;
 };
 
-/* One tile: start and extent, in items. Like other arrays by dimension it is set as a whole, because
- * gcc's analyzer does not know that all loops have the same rank. */
+/* One tile: start and extent, in items. Like other arrays by dimension it is set as a whole,
+ * because gcc's analyzer does not know that all loops have the same rank. */
 struct transpose_tile {
     uint64_t begin[RANK_MAX], extent[RANK_MAX];
 };
