@@ -413,7 +413,7 @@ void dti_put_logical_warnings(struct dti_json *json, const struct dti_container 
     const struct dti_note *const hub = container ? dti_container_hub_note(container) : NULL;
     if (hub)
         dti_put_warning(json, NULL, &(struct dti_warning_answer){hub->code, NULL, hub->text, 0});
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; notes && i < count; i++) {
         char buffer[DTI_REMEDY_WORDS];
         const char *const message = words(buffer, notes[i].remedy, notes[i].text);
         dti_put_warning(json, NULL, &(struct dti_warning_answer){notes[i].code, NULL, message, 0});

@@ -83,6 +83,7 @@ static void put_reference(struct dti_json *json, dti_object_rows *rows, struct o
     (void)snprintf(text, sizeof text, "%s#/$defs/%s",
                    object.common && objects ? "common.schema.json" : "", object.name);
     dti_json_string(json, "$ref", text);
+    assert(object.common || objects); /* common definitions refer only to each other */
     if (!object.common)
         remember(objects, rows);
 }

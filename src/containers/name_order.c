@@ -188,7 +188,7 @@ static void sift(const struct dti_name_order *order, struct dti_name_row *rows, 
 /* Buckets are small, unless the names were crafted to collide. */
 static void sort_rows(const struct dti_name_order *order, struct dti_name_row *rows, size_t count)
 {
-    if (count > 4 * IN_BUCKET) {
+    if (count > (size_t)4 * IN_BUCKET) {
         for (size_t top = count / 2; top-- > 0;)
             sift(order, rows, top, count);
         for (size_t left = count; left-- > 1;) {

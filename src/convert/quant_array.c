@@ -2,6 +2,7 @@
  *
  * Quantizes a whole array with a team: each member processes a part, first for its range, then
  * for its codes. */
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -198,6 +199,7 @@ enum dti_status dti_quant_array(const struct dti_quant_plan *plan, struct dti_te
         work.status = dti_quant_scales_new(&known, plan, work.ranges, reterr);
     dti_quant_ranges_free(work.ranges);
     if (work.status == DTI_OK) {
+        assert(known); /* it is new */
         work.known = known;
         save_known(known, array);
         run_team(&work, team, run_member);

@@ -5,6 +5,7 @@
  * file and in those that vary fastest in the result, so that both are accessed in long runs. */
 #include "convert/transpose.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,8 @@ struct transposition {
     unsigned char *read, *transposed;
 };
 
-/* One tile: start and extent, in items. */
+/* One tile: start and extent, in items. Like other arrays by dimension it is set as a whole,
+ * because gcc's analyzer does not know that all loops have the same rank. */
 struct transpose_tile {
     uint64_t begin[RANK_MAX], extent[RANK_MAX];
 };
@@ -109,7 +111,7 @@ static void choose_tile(struct transposition *job, uint64_t most)
 static enum dti_status read_tile(const struct transposition *job, const struct transpose_tile *tile,
                                  struct dti_error *reterr)
 {
-    uint64_t stride[RANK_MAX], at[RANK_MAX] = {0};
+    uint64_t stride[RANK_MAX] = {0}, at[RANK_MAX] = {0};
     for (unsigned i = 0; i < job->rank; i++)
         stride[i] = product(job->size, 0, i);
     const unsigned partial = first_partial(job, tile->extent);
@@ -131,7 +133,7 @@ static enum dti_status read_tile(const struct transposition *job, const struct t
 static enum dti_status write_tile(const struct transposition *job,
                                   const struct transpose_tile *tile, struct dti_error *reterr)
 {
-    uint64_t stride[RANK_MAX], at[RANK_MAX] = {0};
+    uint64_t stride[RANK_MAX] = {0}, at[RANK_MAX] = {0};
     for (unsigned i = 0; i < job->rank; i++)
         stride[i] = product(job->size, i + 1, job->rank);
     const unsigned partial = last_partial(job, tile->extent);
@@ -234,8 +236,8 @@ static void transpose_tile(const struct transposition *job, const struct transpo
 
 static enum dti_status transpose_all(const struct transposition *job, struct dti_error *reterr)
 {
-    struct transpose_tile tile;
-    uint64_t at[RANK_MAX] = {0}, tiles[RANK_MAX];
+    struct transpose_tile tile = {.begin = {0}};
+    uint64_t at[RANK_MAX] = {0}, tiles[RANK_MAX] = {0};
     for (unsigned i = 0; i < job->rank; i++)
         tiles[i] = (job->size[i] - 1) / job->tile[i] + 1;
     do {

@@ -2,6 +2,7 @@
  *
  * Finds options of a table by name, and which were given, as stored in the parsed struct, to detect
  * options that exclude each other. */
+#include <assert.h>
 #include <string.h>
 
 #include "requests/option.h"
@@ -35,6 +36,7 @@ const char *dti_option_given(const struct dti_option *options, const void *args,
 {
     for (size_t length; (length = strcspn(names, " ")) > 0;) {
         const struct dti_option *const option = dti_option_find_long(options, names, length);
+        assert(option); /* the names are in the code */
         if (is_given(option, args))
             return dti_option_name(option);
         names += length + (names[length] == ' ');

@@ -3,6 +3,7 @@
  * The failures of a check, as text and as JSON. */
 #include "answers/check/check_answer.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,6 +176,7 @@ static void put_unreadable(char buffer[DTI_CHECK_DETAIL], const struct dti_check
                            const struct dti_tensor *tensor, bool undefined)
 {
     char words[DTI_REMEDY_WORDS];
+    assert(tensor); /* only failures of a tensor are of these kinds */
     if (undefined)
         (void)snprintf(buffer, DTI_CHECK_DETAIL,
                        "%.40s, which %s does not define; write the file "
@@ -203,6 +205,7 @@ static const char *finished_text(const struct dti_check_report *report,
     case DTI_CHECK_PICKLES:
         return report->pickles.faults[failure->index - report->pickles.import_count];
     case DTI_CHECK_LINT:
+        assert(failure->finding); /* which such a failure is made of */
         return failure->finding->text;
     default:
         return failure->text;

@@ -91,12 +91,13 @@ static void make_block(struct dti_quant_result *result, struct dti_quant_group *
 {
     uint32_t x[DTI_BLOCK_LENGTH_MAX];
     struct dti_quantized_block block;
-    for (size_t i = 0; i < group->count; i++)
+    const size_t count = group->count;
+    for (size_t i = 0; i < count; i++)
         x[i] = result->numbers->list[group->first + i].x;
-    dti_block_quantize(&result->recipe, x, group->count, &block);
+    dti_block_quantize(&result->recipe, x, count, &block);
     group->amax = block.amax;
     group->scale = block.scale;
-    for (size_t i = 0; i < group->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct dti_quant_element *const element = &result->elements[group->first + i];
         element->code = block.code[i];
         element->clipped = block.clipped_at >> i & 1;

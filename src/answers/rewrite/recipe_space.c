@@ -6,6 +6,7 @@
  * first. dtinfo-explain(1) describes the search space. */
 #include "answers/rewrite/recipe_space.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -550,12 +551,20 @@ bool dti_recipe_may_be_fused(const struct dti_tensor *to)
     return dti_fused_may_be(NULL, to->name, to->name_length);
 }
 
+/* The form of a tensor that add_in_order() found to be quantized. */
+static const struct dti_dequant_form *form_of(const struct dti_tensor *quantized)
+{
+    const struct dti_dequant_form *const form = dti_tensor_form(quantized);
+    assert(form);
+    return form;
+}
+
 /* Sets what the stored form determines. False if no recipe writes that form. */
 static bool begin_quant(struct dti_recipe *recipe, const struct dti_tensor *to)
 {
     static const char axes[DTI_QUANT_RANK_MAX][3] = {"0", "1", "2",  "3",  "4",  "5",  "6",  "7",
                                                      "8", "9", "10", "11", "12", "13", "14", "15"};
-    const struct dti_dequant_form *const form = dti_tensor_form(to);
+    const struct dti_dequant_form *const form = form_of(to);
     size_t layout = 0;
     while (layout < DTI_LAYOUT_COUNT &&
            strcmp(dti_quant_layout_name((enum dti_quant_layout)layout), form->is->layout) != 0)
@@ -587,7 +596,7 @@ static void add_swapped(struct dti_recipe_list *list, size_t first)
 static void add_row(struct dti_recipe_list *list, struct dti_recipe recipe,
                     const struct dti_quant_row *row, const struct dti_tensor *to)
 {
-    const struct dti_dequant_form *const form = dti_tensor_form(to);
+    const struct dti_dequant_form *const form = form_of(to);
     const size_t first = list->count;
     recipe.dtype = dti_quant_row_name(row);
     recipe.layout = (int)row->layout;
@@ -627,7 +636,7 @@ static void add_row(struct dti_recipe_list *list, struct dti_recipe recipe,
 static bool looks_like(const struct dti_quant_row *row, const struct dti_quant_row *other,
                        const struct dti_tensor *to)
 {
-    const struct dti_dequant_form *const form = dti_tensor_form(to);
+    const struct dti_dequant_form *const form = form_of(to);
     const uint64_t last = to->rank > 0 ? to->shape[to->rank - 1] : 1;
     const uint64_t group = form->is->per == DTI_PER_GROUP ? form->is->group[1] : last;
     return dti_quant_layout_has_state(row->layout) == dti_quant_layout_has_state(other->layout) &&
@@ -639,7 +648,7 @@ static bool looks_like(const struct dti_quant_row *row, const struct dti_quant_r
 static void add_quants(struct dti_recipe_list *list, struct dti_recipe recipe,
                        const struct dti_tensor *to)
 {
-    const struct dti_dequant_form *const form = dti_tensor_form(to);
+    const struct dti_dequant_form *const form = form_of(to);
     if (!begin_quant(&recipe, to))
         return;
     const struct dti_quant_row *const read =

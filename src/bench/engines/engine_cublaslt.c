@@ -5,6 +5,7 @@
  * in reverse order. */
 #include "bench/engines/engine_cublaslt.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,6 +195,7 @@ enum dti_status dti_cublaslt_plan_new(struct dti_cublaslt_plan **ret, struct dti
         return dti_no_memory(reterr);
     plan->cublaslt = cublaslt;
     plan->row = dti_cublaslt_row(dtype);
+    assert(plan->row); /* the caller measures only dtypes with a row */
     describe_operands(&calls, plan, m, n, k, scales);
     choose(&calls, plan, workspace_bytes);
     if (calls.status != CUBLAS_OK) {

@@ -396,9 +396,11 @@ static enum dti_status parse_power(struct dti_builder *b, size_t *ret)
     const size_t start = b->reader.start;
     size_t node;
     enum dti_status status = parse_primary(b, &node);
-    if (status != DTI_OK || b->reader.token != '^') {
-        *ret = node;
+    if (status != DTI_OK)
         return status;
+    if (b->reader.token != '^') {
+        *ret = node;
+        return DTI_OK;
     }
     if ((status = next(b)) != DTI_OK)
         return status;
@@ -462,7 +464,7 @@ static enum dti_status parse_chain(struct dti_builder *b, const char *signs,
                                    size_t *ret)
 {
     const size_t start = b->reader.start;
-    size_t pair[2];
+    size_t pair[2] = {0}; /* which level() sets: gcc's analyzer does not see it at this depth */
     enum dti_status status = level(b, &pair[0]);
     while (status == DTI_OK && (b->reader.token == signs[0] || b->reader.token == signs[1])) {
         const enum dti_calc_op op = ops[b->reader.token == signs[1]];
@@ -470,7 +472,8 @@ static enum dti_status parse_chain(struct dti_builder *b, const char *signs,
             return status;
         status = add_node(b, DTI_NODE_CALL, op, pair, 2, start, b->reader.last_end, &pair[0]);
     }
-    *ret = pair[0];
+    if (status == DTI_OK)
+        *ret = pair[0];
     return status;
 }
 

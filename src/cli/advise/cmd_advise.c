@@ -127,30 +127,54 @@ static enum dti_status write_picture(const struct dti_advise *advise, struct dti
     return write_text(&text, status, file, reterr);
 }
 
-/* The plan and the picture appear only if the answer is there. */
+/* The picture, then the plan. */
+static enum dti_status write_files(const struct advise_args *args, struct dti_command_context *cx,
+                                   const struct dti_advise *advise, struct dti_output_file *plan,
+                                   struct dti_output_file *picture, struct dti_error *reterr)
+{
+    char reason[DTI_ERROR_TEXT];
+    enum dti_status status = picture ? write_picture(advise, picture, reterr) : DTI_OK;
+    if (status != DTI_OK || !plan) {
+        dti_output_discard(plan);
+        return status;
+    }
+    status = write_plan(cx, advise, plan, reterr);
+    if (status == DTI_OK || !picture)
+        return status;
+    const struct dti_error error = *reterr;
+    return dti_fail(reterr, status, "%s; %s is complete", dti_error_words(reason, &error),
+                    DTI_QUOTED(args->svg, strlen(args->svg)));
+}
+
+static enum dti_status report(const struct advise_args *args, struct dti_command_context *cx,
+                              const struct dti_advise *advise, struct dti_error *reterr)
+{
+    if (cx->output != DTI_OUTPUT_HUMAN)
+        return DTI_ANSWER(cx, advise, advise, reterr);
+    if (!cx->quiet)
+        return dti_advise_page(cx, advise, reterr);
+    return args->transfer.output ? DTI_OK : dti_advise_lines(cx, advise, reterr);
+}
+
+/* The plan and the picture appear only if the answer is there, and stand if its report fails. */
 static enum dti_status answer(const struct advise_args *args, struct dti_command_context *cx,
                               const struct dti_advise *advise, struct dti_output_file *plan,
                               struct dti_output_file *picture, struct dti_error *reterr)
 {
+    const char *const written = plan ? args->transfer.output : args->svg;
     enum dti_status status = dti_inputs_unchanged(reterr);
-    if (status == DTI_OK && picture)
-        status = write_picture(advise, picture, reterr);
-    else
-        dti_output_discard(picture);
-    if (status == DTI_OK && plan) {
-        status = write_plan(cx, advise, plan, reterr);
-        if (status == DTI_OK)
-            dti_output_is_complete(args->transfer.output);
-    } else if (plan) {
+    if (status != DTI_OK) {
         dti_output_discard(plan);
+        dti_output_discard(picture);
+        return status;
     }
-    if (status == DTI_OK && cx->output != DTI_OUTPUT_HUMAN)
-        status = DTI_ANSWER(cx, advise, advise, reterr);
-    else if (status == DTI_OK && !cx->quiet)
-        status = dti_advise_page(cx, advise, reterr);
-    else if (status == DTI_OK && !args->transfer.output)
-        status = dti_advise_lines(cx, advise, reterr);
-    return status;
+    status = write_files(args, cx, advise, plan, picture, reterr);
+    if (status != DTI_OK)
+        return status;
+    if (written)
+        dti_output_is_complete(written);
+    status = report(args, cx, advise, reterr);
+    return written ? dti_output_report_end(cx, written, status, reterr) : status;
 }
 
 /* Opened before anything is measured. */

@@ -434,6 +434,7 @@ struct verify_job {
     struct recipe_file recipes;
     struct dti_verify verify;
     struct dti_output_file *attestation; /* or NULL */
+    bool attested;
 };
 
 static enum dti_status check_operands(const struct verify_args *args, char **operands, int count,
@@ -498,6 +499,8 @@ static enum dti_status attest(struct verify_job *job, struct dti_json *json,
         return DTI_OK;
     dti_buffer_init(&text);
     enum dti_status status = dti_attest(json, &job->verify, &text, reterr);
+    if (status == DTI_OK && text.failed)
+        status = dti_no_memory(reterr);
     if (status == DTI_OK)
         status = dti_output_write(job->attestation, text.data, text.length, reterr);
     dti_buffer_free(&text);
@@ -505,7 +508,8 @@ static enum dti_status attest(struct verify_job *job, struct dti_json *json,
         return status;
     status = dti_output_commit(job->attestation, reterr);
     job->attestation = NULL;
-    if (status == DTI_OK)
+    job->attested = status == DTI_OK;
+    if (job->attested)
         dti_output_is_complete(job->args->attest);
     return status;
 }
@@ -605,6 +609,8 @@ static enum dti_status run_verify(const void *args, char **operands, int operand
         status = DTI_ANSWER(cx, verify, verify, reterr);
     else if (status == DTI_OK && !cx->quiet)
         human(&job);
+    if (job.attested) /* which stands if the report fails */
+        status = dti_output_report_end(cx, job.args->attest, status, reterr);
     const bool verified = !verify->problem;
     dti_output_discard(job.attestation);
     dti_verify_free(&job.verify);

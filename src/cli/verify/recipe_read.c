@@ -97,7 +97,7 @@ static enum dti_status read_words(struct dti_recipe *ret, char **words, int coun
 /* Checks the meaning of the words, before any tensor is examined. */
 static enum dti_status check(const struct dti_recipe *recipe, struct dti_error *reterr)
 {
-    const char *at = recipe->axis ? recipe->axis : "0";
+    const char *const given = recipe->axis ? recipe->axis : "0", *at = given;
     size_t length = strlen(at);
     uint64_t axis = 0;
     struct dti_rewrite_request request;
@@ -105,7 +105,7 @@ static enum dti_status check(const struct dti_recipe *recipe, struct dti_error *
     if (!dti_amount_digits(&at, &length, &axis) || length > 0 ||
         axis > 63) /* a negative axis is rejected, too */
         return dti_fail(reterr, DTI_USAGE, "--axis takes a number from 0 to 63; got %s",
-                        DTI_QUOTED(recipe->axis, strlen(recipe->axis)));
+                        DTI_QUOTED(given, strlen(given)));
     if (recipe->by == DTI_VERB_KEEP || recipe->by == DTI_VERB_RENAME)
         return DTI_OK;
     return dti_recipe_prepare(&request, &target, recipe, reterr);

@@ -284,9 +284,9 @@ static enum dti_status infer_elements(const char *text, size_t length, enum dti_
 {
     struct element_reader reader;
     struct value_kinds kinds = {.strings = false};
-    const char *element;
-    size_t size;
-    bool quoted;
+    const char *element = ""; /* set with each element */
+    size_t size = 0;
+    bool quoted = false;
     start_elements(&reader, text, length);
     enum dti_status status = DTI_OK;
     while (status == DTI_OK && !reader.done) {
@@ -308,9 +308,9 @@ static enum dti_status put_array(struct dti_buffer *ret, enum dti_gguf_value ele
                                  const char *text, size_t length, struct dti_error *reterr)
 {
     struct element_reader reader;
-    const char *item;
-    size_t size;
-    bool quoted;
+    const char *item = ""; /* set with each element */
+    size_t size = 0;
+    bool quoted = false;
     uint64_t count = 0;
     put(ret, 4, element);
     const size_t count_at = ret->length;

@@ -3,6 +3,7 @@
  * Values stored not as raw bytes but as numbers in a typed field, packed or one by one. They are
  * validated when the model is opened, and decoded into an unnamed temporary file on first use.
  * Floats that are contiguous in the file are read in place. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -184,7 +185,9 @@ static enum dti_status decode(struct dti_container *container, struct dti_onnx *
     decoder->wire.opening = &opening;
     decoder->wire.buffer_at = 0;
     decoder->wire.have = decoder->wire.next = 0;
-    (void)dti_onnx_type(tensor->type, &type); /* succeeded when the model was opened */
+    const bool known = dti_onnx_type(tensor->type, &type);
+    assert(known); /* as when the model was opened */
+    (void)known;
     struct values values = {
         .wire = &decoder->wire, .type = &type, .scratch = &onnx->scratch, .piece = decoder->piece};
     tensor->offset = onnx->scratch.size;

@@ -2,6 +2,7 @@
  *
  * The pickle machine: fetches opcodes and their operands from the file, checking lengths against
  * the remaining bytes first, and maintains the stack, the marks and the memo. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,7 @@ static bool take_number(struct dti_pickle_machine *machine, size_t size)
     const unsigned char *bytes = NULL;
     if (!take_bytes(machine, size, &bytes))
         return false;
+    assert(bytes); /* which it has set */
     machine->number = dti_little_get(bytes, size);
     return true;
 }
@@ -264,7 +266,10 @@ bool dti_pickle_drop_marked(struct dti_pickle_machine *machine, const uint64_t *
 uint64_t dti_pickle_pop(struct dti_pickle_machine *machine)
 {
     const uint64_t *values;
-    return dti_pickle_drop(machine, 1, &values) ? *values : 0;
+    if (!dti_pickle_drop(machine, 1, &values))
+        return 0;
+    assert(values); /* where a value was dropped, there is a stack */
+    return *values;
 }
 
 uint64_t dti_pickle_top(struct dti_pickle_machine *machine)

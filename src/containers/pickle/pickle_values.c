@@ -3,6 +3,7 @@
  * The values of a pickle: nodes in one array, their items in another, texts in a third, all linked
  * by index. A list grows in segments within the item array: item count, index of the next segment,
  * items. */
+#include <assert.h>
 #include <string.h>
 
 #include "containers/pickle/pickle_parts.h"
@@ -234,10 +235,11 @@ enum dti_pickle_meaning dti_pickle_meaning(const struct dti_pickle *pickle, uint
 {
     static const char torch[] = "torch.";
     const size_t module = sizeof torch - 1;
-    size_t length;
+    size_t length = 0;
     if (dti_pickle_type(pickle, value) != DTI_PICKLE_GLOBAL)
         return DTI_GLOBAL_UNKNOWN;
     const char *const name = dti_pickle_text(pickle, value, &length);
+    assert(name); /* a global has a text */
     const enum dti_pickle_meaning meaning = globals[pickle->nodes[value].known].meaning;
     if (meaning == DTI_GLOBAL_UNKNOWN && length > module && memcmp(name, torch, module) == 0 &&
         !memchr(name + module, '.', length - module))

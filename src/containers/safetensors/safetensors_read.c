@@ -2,6 +2,7 @@
  *
  * Reads a safetensors file: checks its length against header and data, and converts the header into
  * tensors. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,6 +120,7 @@ static bool check_header(struct dti_opening *opening, size_t first_tensor, size_
         !dti_opening_check_names(opening, tensors, count, DTI_NAMED(struct dti_tensor, name),
                                  (struct dti_subject){.what = "tensor"}, " occurs twice"))
         return false;
+    assert(tensors || count == 0);
     sort(tensors, count);
     for (size_t i = 0; i < count; i++) {
         if (!check_place(opening, &tensors[i], i > 0 ? &tensors[i - 1] : NULL) ||

@@ -31,7 +31,7 @@ bool dti_torch_detect(const unsigned char *head, size_t head_size);
 bool dti_torch_read(struct dti_opening *opening, unsigned file_index, struct dti_torch *ret);
 
 /* The operations of a container whose `own` is a struct dti_torch. */
-enum dti_status dti_torch_data(struct dti_container *container, size_t tensor,
+enum dti_status dti_torch_data(struct dti_container *container, size_t index,
                                const struct dti_input **ret_input, uint64_t *ret_offset,
                                struct dti_error *reterr);
 enum dti_status dti_torch_verify(struct dti_container *container,

@@ -2,6 +2,7 @@
  *
  * PyTorch files as a container: detects which of the two formats a file has, walks the values of
  * its pickle, and sorts the tensors by the position of their data, which may overlap. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -392,6 +393,7 @@ static bool note_shared(struct dti_torch_reading *reading)
         if (tensor->bytes == 0)
             continue;
         if (tensor->offset < end) {
+            assert(widest); /* which ends there */
             first = count == 0 ? tensor : first;
             with = count == 0 ? widest : with;
             count++;

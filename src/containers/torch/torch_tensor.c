@@ -2,6 +2,7 @@
  *
  * One tensor: validates the arguments of the functions with which torch rebuilds it. A tensor that
  * cannot be read is listed with the reason. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -288,8 +289,10 @@ static bool read_dtype(const struct dti_pickle *pickle, uint32_t value, struct d
     ret->descr[1 + length - skip] = '\0';
     const size_t mark = type == DTI_PICKLE_GLOBAL; /* names have no byte-order mark */
     if (!dti_npy_type(ret->descr + mark, strlen(ret->descr + mark), &ret->type) ||
-        ret->type.sort != DTI_NPY_DTYPE || ret->type.guessed ||
-        (mark == 1 && ret->type.format->kind == DTI_KIND_COMPLEX))
+        ret->type.sort != DTI_NPY_DTYPE || ret->type.guessed)
+        return false;
+    assert(ret->type.format); /* this sort has one */
+    if (mark == 1 && ret->type.format->kind == DTI_KIND_COMPLEX)
         return false;
     ret->big_endian = order == '>';
     return true;

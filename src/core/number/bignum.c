@@ -448,7 +448,8 @@ void dti_big_mul_pow5(struct dti_big *b, uint32_t power)
     unsigned bits = 0;
     while (power >> bits > POW5_STEP)
         bits++;
-    struct dti_big factor;
+    struct dti_big factor = {.count =
+                                 0}; /* limbs beyond it, too, which gcc's analyzer cannot tell */
     dti_big_init(&factor);
     dti_big_set(&factor, dti_pow5_small[power >> bits]);
     while (bits-- > 0) {

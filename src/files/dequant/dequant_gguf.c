@@ -5,6 +5,7 @@
 #include "files/dequant/dequant_parts.h"
 #include "files/dequant/dequant_piece.h"
 #include "files/stored/layouts.h"
+#include <assert.h>
 
 bool dti_dequant_is_ggml(const struct dti_container *container, size_t tensor)
 {
@@ -59,18 +60,19 @@ enum dti_status dti_dequant_ggml(struct dti_file_dequant *dequant, size_t at,
 {
     struct dti_container *const container = dequant->container;
     const struct dti_tensor *const tensor = &container->tensors[at];
+    const struct dti_gguf_type *const type = dti_tensor_gguf(tensor);
     struct dti_dequant_tensor *const how = &ret->how;
+    assert(type); /* only such tensors are asked for */
     *ret->shown = *tensor;
-    *ret->form.is = (struct dti_form_traits){.dtype = dti_tensor_gguf(tensor)->word,
+    *ret->form.is = (struct dti_form_traits){.dtype = type->word,
                                              .layout = dti_layout_gguf.name,
                                              .per = DTI_PER_GROUP,
                                              .axis = tensor->rank > 0 ? tensor->rank - 1 : 0,
-                                             .group = {0, dti_tensor_gguf(tensor)->group}};
+                                             .group = {0, type->group}};
     how->is->block = dti_tensor_block(tensor);
-    how->is->gguf = dti_tensor_gguf(tensor);
+    how->is->gguf = type;
     how->is->affine.code = *dti_format_get(DTI_INT8); /* finite, as in all types */
-    how->is->codes_swapped =
-        dti_is_big_endian(&tensor->layout) && dti_tensor_gguf(tensor)->other_bytes == 2;
+    how->is->codes_swapped = dti_is_big_endian(&tensor->layout) && type->other_bytes == 2;
     struct dti_dequant_part parts[DTI_PART_COUNT] = {
         [DTI_PART_CODES] = {.container = container, .tensor = at}};
     DTI_SET_PART(how, codes, parts[DTI_PART_CODES]);
@@ -83,7 +85,7 @@ enum dti_status dti_dequant_ggml(struct dti_file_dequant *dequant, size_t at,
     how->tensor_scale = 1;
     how->is->scale_count = 1;
     const enum dti_status status =
-        dti_tensor_gguf(tensor)->blocks == DTI_GGUF_NVFP4
+        type->blocks == DTI_GGUF_NVFP4
             ? find_tensor_scale(dequant, at, ret, &parts[DTI_PART_TENSOR_SCALE], reterr)
             : DTI_OK;
     return status == DTI_OK ? dti_dequant_list(dequant, parts, &ret->form, reterr) : status;

@@ -154,7 +154,7 @@ static void end_probe(struct dti_lint *lint)
 {
     if (lint->probed == SIZE_MAX)
         return;
-    struct dti_dequant_tensor *const how = &dti_lint_found(lint, lint->probed)->how;
+    struct dti_dequant_tensor *const how = &dti_lint_quantized(lint, lint->probed)->how;
     how->probe = false;
     how->method = lint->probe_before;
     lint->probed = SIZE_MAX;
@@ -169,7 +169,7 @@ bool dti_lint_probe(struct dti_lint *lint, size_t *ret_tensor)
         const size_t at = lint->probe++;
         if (!dti_lint_wants(lint, at) || !lint->tensors[at].zero_scales)
             continue;
-        struct dti_dequant_tensor *const how = &dti_lint_found(lint, at)->how;
+        struct dti_dequant_tensor *const how = &dti_lint_quantized(lint, at)->how;
         how->probe = true;
         lint->probed = at;
         lint->probe_before = how->method;

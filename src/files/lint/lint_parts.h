@@ -4,6 +4,7 @@
 #ifndef FILES_LINT_LINT_PARTS_H
 #define FILES_LINT_LINT_PARTS_H
 
+#include <assert.h>
 #include <pthread.h>
 
 #include "core/number/spell.h"
@@ -49,6 +50,13 @@ enum dti_status dti_lint_fused(struct dti_lint *lint, struct dti_error *reterr);
 static inline struct dti_dequant_found *dti_lint_found(const struct dti_lint *lint, size_t at)
 {
     return dti_dequant_found_in(lint->dequant, at);
+}
+/* The same of a tensor that is known to be quantized. */
+static inline struct dti_dequant_found *dti_lint_quantized(const struct dti_lint *lint, size_t at)
+{
+    struct dti_dequant_found *const found = dti_lint_found(lint, at);
+    assert(found);
+    return found;
 }
 
 /* "[1, 3]", the index of an element in its shape; "0.5", a number with few digits. */

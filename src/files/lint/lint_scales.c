@@ -54,7 +54,7 @@ static enum dti_status add_tally(struct dti_lint *lint, enum dti_lint_rule rule,
                                  const char *what, const struct lint_tally *tally,
                                  struct dti_error *reterr)
 {
-    const struct dti_dequant_tensor *const how = &dti_lint_found(lint, at)->how;
+    const struct dti_dequant_tensor *const how = &dti_lint_quantized(lint, at)->how;
     char place[DTI_LINT_PLACE + DTI_QUOTE_SIZE + 8];
     if (tally->count == 0)
         return DTI_OK;
@@ -76,7 +76,7 @@ static bool may_be_negative(const struct dti_dequant_tensor *how)
 static enum dti_status look_at_scales(struct dti_lint *lint, size_t at,
                                       struct dti_lint_scratch *scratch, struct dti_error *reterr)
 {
-    const struct dti_dequant_tensor *const how = &dti_lint_found(lint, at)->how;
+    const struct dti_dequant_tensor *const how = &dti_lint_quantized(lint, at)->how;
     struct dti_dequant_window *const window = &scratch->window;
     struct lint_tally odd = {0, 0}, negative = {0, 0}, zero = {0, 0}, biases = {0, 0};
     enum dti_status status = DTI_OK;
@@ -115,7 +115,7 @@ static enum dti_status look_at_scales(struct dti_lint *lint, size_t at,
 static enum dti_status look_at_zeros(struct dti_lint *lint, size_t at,
                                      struct dti_lint_scratch *scratch, struct dti_error *reterr)
 {
-    const struct dti_dequant_tensor *const how = &dti_lint_found(lint, at)->how;
+    const struct dti_dequant_tensor *const how = &dti_lint_quantized(lint, at)->how;
     struct lint_tally outside = {0, 0};
     enum dti_status status = DTI_OK;
     if (how->is->zero_form != DTI_ZERO_PLAIN)
@@ -174,7 +174,7 @@ static enum dti_status add_padding(struct dti_lint *lint, size_t at, const struc
 static enum dti_status look_at_row_ends(struct dti_lint *lint, size_t at, unsigned tail,
                                         struct dti_lint_scratch *scratch, struct dti_error *reterr)
 {
-    const struct dti_dequant_tensor *const how = &dti_lint_found(lint, at)->how;
+    const struct dti_dequant_tensor *const how = &dti_lint_quantized(lint, at)->how;
     const uint64_t stride = how->is->row_bytes <= 1024 ? how->is->row_bytes : 4;
     const uint64_t at_once = stride < how->is->row_bytes ? 1 : sizeof scratch->raw / stride;
     const uint32_t mask = ~(uint32_t)0 << (32 - tail);
@@ -200,7 +200,7 @@ static enum dti_status look_at_column_ends(struct dti_lint *lint, size_t at,
                                            struct dti_lint_scratch *scratch,
                                            struct dti_error *reterr)
 {
-    const struct dti_dequant_tensor *const how = &dti_lint_found(lint, at)->how;
+    const struct dti_dequant_tensor *const how = &dti_lint_quantized(lint, at)->how;
     const unsigned rest = (unsigned)(how->is->rows % 32 * how->is->bits % 32);
     const uint64_t words =
         dti_divide_up(how->is->rows % 32 * how->is->bits, 32) + how->is->rows / 32 * how->is->bits;
@@ -248,7 +248,7 @@ static bool is_zero_end(const struct dti_dequant_tensor *how, uint32_t end, unsi
 static enum dti_status look_at_zero_ends(struct dti_lint *lint, size_t at,
                                          struct dti_lint_scratch *scratch, struct dti_error *reterr)
 {
-    const struct dti_dequant_tensor *const how = &dti_lint_found(lint, at)->how;
+    const struct dti_dequant_tensor *const how = &dti_lint_quantized(lint, at)->how;
     const unsigned tail = zeros_tail(how);
     const bool down = how->is->zero_form == DTI_ZERO_WORDS;
     uint64_t bad = 0;
@@ -281,7 +281,7 @@ static enum dti_status look_at_zero_ends(struct dti_lint *lint, size_t at,
 static enum dti_status look_at_tensor(struct dti_lint *lint, size_t at,
                                       struct dti_lint_scratch *scratch, struct dti_error *reterr)
 {
-    const struct dti_dequant_tensor *const how = &dti_lint_found(lint, at)->how;
+    const struct dti_dequant_tensor *const how = &dti_lint_quantized(lint, at)->how;
     enum dti_status status = DTI_OK;
     if (how->is->from.scales && how->is->elements > 0)
         status = look_at_scales(lint, at, scratch, reterr);
@@ -347,7 +347,7 @@ struct lint_work {
 
 static uint64_t bytes_of(const struct dti_lint *lint, size_t at)
 {
-    const struct dti_dequant_form *const form = &dti_lint_found(lint, at)->form;
+    const struct dti_dequant_form *const form = &dti_lint_quantized(lint, at)->form;
     return form->is->stored_bytes - dti_form_part(form, DTI_PART_CODES)->bytes;
 }
 

@@ -344,7 +344,8 @@ enum dti_status dti_model_view_shapes(struct dti_model_view **ret, struct dti_co
                                       const char *select, struct dti_error *reterr)
 {
     enum { BEFORE = sizeof shape_key - 1 };
-    const struct dti_model_view_request request = {.select = select, .arch = DTI_MODEL_ARCHS};
+    const struct dti_model_view_request request = {
+        .select = select, .word = "", .arch = DTI_MODEL_ARCHS};
     struct dti_gguf_edits unused;
     struct dti_name_order order;
     struct dti_model_view *made = NULL;

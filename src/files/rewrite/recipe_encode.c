@@ -2,6 +2,7 @@
  *
  * The recipe that encodes tensors as GGUF blocks: chooses the tensors and their types.
  * gguf_encoder.c does the work. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -64,8 +65,10 @@ bool dti_encode_keeps(const struct dti_encode_recipe *recipe, const char *keep, 
                       const struct dti_tensor *tensor)
 {
     const struct dti_gguf_type *const type = type_of(recipe, tensor, false);
-    return !type || type == dti_gguf_type_of(dti_tensor_gguf(tensor)->blocks) ||
-           dti_tensor_fits(keep, tensor) || (only && !dti_tensor_fits(only, tensor));
+    const struct dti_gguf_type *const own = dti_tensor_gguf(tensor);
+    assert(own); /* it is one of blocks */
+    return !type || type == dti_gguf_type_of(own->blocks) || dti_tensor_fits(keep, tensor) ||
+           (only && !dti_tensor_fits(only, tensor));
 }
 
 static enum dti_status begin(struct dti_rewrite *rewrite, struct dti_error *reterr)
@@ -157,6 +160,7 @@ static enum dti_status plan_blocks(struct dti_rewrite *rewrite, size_t at,
 static enum dti_status plan(struct dti_rewrite *rewrite, size_t at, struct dti_error *reterr)
 {
     const struct dti_gguf_type *const type = chosen(rewrite, rewrite->tensors[at].source);
+    assert(type); /* or the recipe does not apply */
     return type->dtype == DTI_NONE
                ? plan_blocks(rewrite, at, type, reterr)
                : dti_rewrite_plan_elements(rewrite, at, dti_format_get(type->dtype), reterr);

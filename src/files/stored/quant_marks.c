@@ -5,6 +5,7 @@
  * (tensor/nvfp4.py, tensor/mxfp8.py), ComfyUI (comfy/ops.py). */
 #include "files/stored/quant_marks.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,8 +53,9 @@ size_t dti_quant_mark_stem(size_t length)
 size_t dti_quant_mark_text(const struct dti_quant_stored *stored, bool padded,
                            char buffer[DTI_QUANT_MARK_SIZE])
 {
-    int used = snprintf(buffer, DTI_QUANT_MARK_SIZE, "{\"format\": \"%s\"",
-                        dti_quant_mark(stored->row)->word);
+    const struct dti_quant_mark *const mark = dti_quant_mark(stored->row);
+    assert(mark); /* rows of this layout have one */
+    int used = snprintf(buffer, DTI_QUANT_MARK_SIZE, "{\"format\": \"%s\"", mark->word);
     for (unsigned i = 0; i < stored->rank && padded; i++)
         used += snprintf(buffer + used, DTI_QUANT_MARK_SIZE - (size_t)used, "%s%llu%s",
                          i == 0 ? ", \"orig_shape\": [" : ", ",
@@ -152,6 +154,7 @@ enum dti_status dti_quant_mark_parts(const struct dti_quant_stored *stored,
     const struct dti_quant_mark *const mark = dti_quant_mark(stored->row);
     struct dti_quant_part_shape *const codes = &parts[DTI_PART_CODES];
     char text[DTI_QUANT_MARK_SIZE];
+    assert(mark); /* rows of this layout have one */
     if (stored->rank != 2 && stored->rank != 3)
         return dti_fail(reterr, DTI_WRONG_KIND, "has %u dimensions; %s has matrices", stored->rank,
                         dti_quant_layout_name(stored->row->layout));

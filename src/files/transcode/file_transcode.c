@@ -4,6 +4,7 @@
  * replaced by the parts of the target layout. */
 #include "files/transcode/file_transcode.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -297,6 +298,7 @@ static enum dti_status translate(struct dti_file_transcode *transcode, size_t or
     struct dti_transcode_verdict verdict;
     const struct dti_transcode_target *target = NULL;
     struct dti_transcoded plan = {.count = 0};
+    assert(found); /* the others are not translated */
     const struct dti_type_rule *const rule =
         dti_type_rule_of(transcode->request.types, transcode->request.type_count, found->shown);
     found->form.narrow =

@@ -6,6 +6,7 @@
  *   deepseek   X F8_E4M3 [N, K]   X_scale_inv F32 [N/128, K/128], factors despite their name
  *
  * Source: transformers 5.23 (Fp8Dequantize). */
+#include <assert.h>
 #include <string.h>
 
 #include "files/config/quant_config_block.h"
@@ -213,6 +214,7 @@ static void config_deepseek(const struct dti_transcode_target *target,
         if (!dti_transcode_is_module(all[i]))
             *ret_why = "its loaders have no module for some of the tensors";
     }
+    assert(block); /* there is a tensor at least */
     if (!*ret_why)
         put(ret, block, kept);
 }

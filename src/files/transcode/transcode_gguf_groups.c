@@ -343,26 +343,25 @@ static enum dti_status find_symmetric(struct dti_dequant_found *found, struct dt
 static enum dti_status choose_type(struct dti_dequant_found *found, struct dti_grouped *grouped,
                                    const struct dti_gguf_type **ret, struct dti_error *reterr)
 {
+    const struct dti_gguf_type *const asked = dti_form_type(&found->form);
     const bool small = grouped->bits <= 4;
-    const bool biases =
-        grouped->biased && small &&
-        (!dti_form_type(&found->form) || dti_form_type(&found->form)->blocks == DTI_GGUF_Q4_1);
+    const bool biases = grouped->biased && small && (!asked || asked->blocks == DTI_GGUF_Q4_1);
     bool symmetric = false;
     const enum dti_status status =
         biases ? DTI_OK : find_symmetric(found, grouped, &symmetric, reterr);
     if (status != DTI_OK)
         return status;
-    *ret = dti_form_type(&found->form) ? dti_form_type(&found->form)
-                                       : dti_gguf_type_of(!small      ? DTI_GGUF_Q8_0
-                                                          : symmetric ? DTI_GGUF_Q4_0
-                                                                      : DTI_GGUF_Q4_1);
+    *ret = asked ? asked
+                 : dti_gguf_type_of(!small      ? DTI_GGUF_Q8_0
+                                    : symmetric ? DTI_GGUF_Q4_0
+                                                : DTI_GGUF_Q4_1);
     const bool fits = (*ret)->blocks == DTI_GGUF_Q4_0   ? small && symmetric
                       : (*ret)->blocks == DTI_GGUF_Q4_1 ? small
                       : (*ret)->blocks == DTI_GGUF_Q8_0 ? grouped->bits < 8 || symmetric
                                                         : false;
     if (fits)
         return DTI_OK;
-    if (!dti_form_type(&found->form))
+    if (!asked)
         return dti_transcode_refuse(found, reterr,
                                     "it has codes of %u bits with zero points, and gguf has no "
                                     "blocks with such ones",

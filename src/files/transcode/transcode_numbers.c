@@ -2,6 +2,7 @@
  *
  * Quantized tensors that become plain numbers of a file whose other tensors stay quantized: counts
  * what the cast changes, before anything is written. */
+#include <assert.h>
 #include <math.h>
 
 #include "files/transcode/transcode_view.h"
@@ -72,6 +73,7 @@ enum dti_status dti_transcode_count_numbers(const struct dti_file_transcode *tra
                                             struct dti_error *reterr)
 {
     const struct dti_dequant_found *const found = dti_transcode_found(transcode, origin);
+    assert(found); /* the tensor is quantized */
     const struct dti_tensor *const shown = found->shown;
     struct dti_file_dequant *const dequant = transcode->dequant;
     struct numbers_look *const look = dti_malloc(sizeof *look);

@@ -14,8 +14,8 @@ enum dti_status dti_baseline_read(struct dti_baseline **ret, const char *path,
                                   struct dti_error *reterr);
 void dti_baseline_free(struct dti_baseline *baseline); /* NULL is allowed */
 
-/* Marks the known failures of a report: `mark_known` of a request. */
-enum dti_status dti_baseline_mark(void *baseline, struct dti_check_report *report,
+/* Marks the known failures of a report: `mark_known` of a request, whose context is a baseline. */
+enum dti_status dti_baseline_mark(void *context, struct dti_check_report *report,
                                   struct dti_error *reterr);
 
 /* Known failures of marked reports that occurred less often than in the baseline, by index, in

@@ -101,7 +101,7 @@ enum dti_status dti_check_add_loaders(struct check_job *job, enum dti_check_kind
     if (!job->loaders)
         return dti_no_memory(reterr);
     memcpy(job->loaders, text, size);
-    for (char *name = job->loaders, *end = name; name && status == DTI_OK; name = end) {
+    for (char *name = job->loaders, *end; name && status == DTI_OK; name = end) {
         end = strchr(name, ',');
         if (end)
             *end++ = '\0';

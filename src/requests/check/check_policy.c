@@ -359,6 +359,7 @@ static void put_word(struct dti_json *json, const struct dti_option *option)
                                                           : "string");
     }
     if (option->kind == DTI_OPTION_CHOICE) {
+        assert(choice); /* this kind has some */
         dti_json_array(json, "enum");
         for (; choice->name; choice++)
             dti_json_string(json, NULL, choice->name);

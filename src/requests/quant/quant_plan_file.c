@@ -63,7 +63,7 @@ static void read_tensor(struct plan_reading *reading)
     }
     if (!named.name || !format)
         dti_members_refuse(reader, "a tensor lacks its name or its format");
-    if (reader->status == DTI_OK)
+    else if (reader->status == DTI_OK)
         named.type = number_of(reading, format);
     if (reader->status != DTI_OK)
         return;

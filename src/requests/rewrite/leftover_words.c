@@ -24,11 +24,11 @@ static const struct {
          "belong to other runs that are writing here; wait for them, or use another name for -o"},
 };
 
-void dti_output_warn_leftovers(const struct dti_output_leftovers *leftovers, const char *other,
+void dti_output_warn_leftovers(const struct dti_output_leftovers *leftovers, const char *output,
                                dti_warn_fn *warn, void *warn_context)
 {
     char label[DTI_QUOTE_SIZE], text[512], others[48];
-    dti_quote(label, other, strlen(other));
+    dti_quote(label, output, strlen(output));
     for (size_t i = 0; i < DTI_LEFTOVER_COUNT; i++) {
         const size_t count = leftovers->count[i];
         if (count == 0)

@@ -4,6 +4,7 @@
  * name, reports. */
 #include "requests/rewrite/rewrite_job.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -197,9 +198,10 @@ enum dti_status dti_rewrite_job_pass(struct dti_rewrite_job *job,
                                      const struct dti_rewrite_options *options,
                                      dti_rewrite_text_fn *text, struct dti_error *reterr)
 {
-    const enum dti_status status = job->to_text && !job->tensors->dry_run
-                                       ? text(job, options, reterr)
-                                       : dti_rewrite_run(job->rewrite, options, reterr);
+    const bool as_text = job->to_text && !job->tensors->dry_run;
+    assert(text || !as_text); /* the library has no text */
+    const enum dti_status status =
+        as_text ? text(job, options, reterr) : dti_rewrite_run(job->rewrite, options, reterr);
     job->losses = status == DTI_OK;
     return job->losses ? dti_rewrite_warn_of_zeros(job->rewrite, options, reterr) : status;
 }

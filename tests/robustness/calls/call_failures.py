@@ -15,7 +15,7 @@ import sys
 from survival import QUICK, SANITIZED, check, main, require, run
 from traced import can_trace, traced
 from verdicts import fault_of_end, sample, tell
-from writers import fill, printers, tree, workplace
+from writers import fill, others, tree, workplace
 
 LONG = "long" in sys.argv[3:]
 if LONG:
@@ -120,7 +120,7 @@ def fail_each(row, sandbox, most, faults, counts):
 
 @check
 def any_system_call_may_fail():
-    with workplace(*printers()) as rows:
+    with workplace(*others()) as rows:
         faults, counts = [], collections.Counter()
         has_sandbox = run(["inspect", "nowhere.npy", "--sandbox", "always"]).code != 5
         modes = ["never"] if not has_sandbox else ["always", "never"] if LONG else ["always"]

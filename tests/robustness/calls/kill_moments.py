@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """SIGKILL, and the signals that a handler takes, before and during every system call of every command that writes, 1,000 moments a command and
 more: the files are the old or the new ones, as dtinfo-cast(1) promises; only SIGKILL leaves a temporary name, and one at
-most, which the next run names and removes with --force. "long" takes all moments; otherwise a sample.
+most of an output, which the next run names and removes with --force. "long" takes all moments; otherwise a sample.
 
     kill_moments.py DTINFO MEASURE CALL_TRACER [long]
 """
@@ -58,7 +58,7 @@ def judge(row, how, done, seen):
     require(done.code == 0 or done.stderr.count(b"\n") <= row.good.stderr.count(b"\n"), "a message", row.words, how, done.stderr)
     if done.code == 0:
         require(files_of(found) == files_of(row.new), "not complete", row.words, how)
-    require(len(left) <= (number == signal.SIGKILL), "left behind", left, row.words, how)
+    require(len(left) <= (number == signal.SIGKILL) * row.apart, "left behind", left, row.words, how)
     why = broken_promise(row, {path: data for path, data in found.items() if not is_temporary(path)})
     require(not why, why, row.words, how)
     key = tuple(sorted((path if not is_temporary(path) else path.split(".dtinfo-")[0] + path.split(".dtinfo-")[1][6:], data)

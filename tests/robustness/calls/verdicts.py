@@ -71,7 +71,7 @@ def fault_of_end(row, done, name, path, may_fail=True):
         return "left in TMPDIR: %s" % os.listdir("t")
     if done.code == 0:
         return fault_of_success(row, done, found, name, path)
-    if row.words[0] == "check" and done.code == 1 and b"cannot read" in done.stdout:
+    if row.words[0] in ("check", "verify", "explain") and done.code == 1 and b"cannot read" in done.stdout + done.stderr:
         return None  # an answer
     if done.code > 5:
         return "exit status %d" % done.code

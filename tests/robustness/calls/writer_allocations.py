@@ -12,7 +12,7 @@ import tempfile
 
 from survival import QUICK, SANITIZED, check, environment, main, require, run
 from verdicts import fault_of_end, sample, tell
-from writers import fill, printers, tree, workplace
+from writers import fill, others, tree, workplace
 
 LIBRARY = os.path.abspath(sys.argv.pop(3))
 LONG = "long" in sys.argv[3:]
@@ -34,7 +34,7 @@ def failing(row, at, stays):
 
 @check
 def any_allocation_of_a_writer_may_fail():
-    with workplace(*printers()) as rows:
+    with workplace(*others()) as rows:
         faults, counts = [], collections.Counter()
         for row in rows:
             done, count = failing(row, 0, False)

@@ -29,6 +29,7 @@ class Row:
     old: dict = dataclasses.field(default_factory=dict)  # {path in o: bytes, or the target of a link}
     by_file: bool = False  # files take their names one by one, each complete, an index last
     before: dict = None  # the old files, see prepare()
+    apart: int = 1  # outputs that are opened apart: each may leave a temporary name
     prints: bool = False  # what it writes goes to standard output
     good: object = None  # an undisturbed run
     new: dict = None  # the files that it leaves
@@ -119,6 +120,8 @@ def write_inputs():
     write_model("i/fused", make_tensors("modelopt", 1, 1), "modelopt", 2)
     made("cast", "i/f.gguf", "fp32", "-q", "-o", "i/s.gguf", "--max-shard-size", "6000")
     made("quant", "i/a.safetensors", "int4", "--block", "32", "-q", "-o", "i/int4.safetensors")
+    made("advise", "i/model", "--fit", "40kB", "--menu", "stored,int8", "-q", "-o", "i/plan.json")
+    (here / "recipe.json").write_bytes(run(["explain", "i/a.safetensors", "i/int4.safetensors", "--json"]).stdout)
 
 
 def old_of(*names):
@@ -174,15 +177,21 @@ def rows():
     yield row("transcode", "transcode i/mx --to compressed-tensors -o o/new --force", old_of(
         "new/model.safetensors", "new/config.json"), True)
     yield row("reconcile", "transcode i/fused --reconcile -o o/new")
-    yield row("advise", "advise i/model --fit 1MB --menu stored,int8 -o o/plan.json")
+    yield row("advise", "advise i/model --fit 40kB --menu stored,int8 -o o/plan.json")
+    yield Row("choices", "advise i/model --fit 40kB --menu stored,int8 -o o/plan.json --svg o/plan.svg --force".split(), old_of("plan.json"),
+              True, apart=2)
+    yield row("plan", "quant i/model --plan i/plan.json -o o/new")
     yield row("calc", "calc @i/a.npy*2 fp16 -o o/out.npy --true-value never")
 
 
-def printers():
-    """Commands that write to standard output alone."""
+def others():
+    """Commands that write to standard output alone, and one that never replaces what is there."""
+    yield Row("attest", "verify i/a.safetensors i/int4.safetensors --recipe i/recipe.json --attest o/a.json --json".split())
     for name, text in (
             ("stream", "cast i/large.bin bf16 --from fp32 -o - -q --threads 2"), ("vectors", "vectors mul:fp4_e2m1"),
-            ("sarif", "check i/model.safetensors --no-nan --format sarif"), ("inspect", "inspect i/model --stats --json")):
+            ("sarif", "check i/model.safetensors --no-nan --format sarif"), ("inspect", "inspect i/model --stats --json"),
+            ("explain", "explain i/a.safetensors i/int4.safetensors"), ("compare", "compare i/f.gguf i/f.safetensors --json"),
+            ("measured", "advise i/model --fit 40kB --menu stored,int8 --json")):
         yield Row(name, text.split(), prints=True)
 
 
