@@ -592,6 +592,7 @@ static void add_row(struct dti_recipe_list *list, struct dti_recipe recipe,
     recipe.dtype = dti_quant_row_name(row);
     recipe.layout = (int)row->layout;
     recipe.layout_given = row->layout != DTI_LAYOUT_COMPRESSED_TENSORS;
+    const bool stems = dti_quant_layout_has_stems(row->layout);
     if (form->is->rotation > 0 && dti_quant_mark(row)) {
         recipe.convrot = form->is->rotation;
         recipe.convrot_given = true;
@@ -602,7 +603,8 @@ static void add_row(struct dti_recipe_list *list, struct dti_recipe recipe,
         recipe.rules.per = recipe.per_given ? DTI_PER_CHANNEL : DTI_PER_TENSOR;
         recipe.rules.block = recipe.block_given ? form->is->group[1] : 0;
     }
-    const bool open = row->packing == DTI_QUANT_BITS && !dti_quant_layout_has_state(row->layout);
+    const bool open =
+        row->packing == DTI_QUANT_BITS && !dti_quant_layout_is_read_elsewhere(row->layout);
     const uint64_t length = to->rank > 0 ? to->shape[form->is->axis] : 1;
     const uint64_t group = form->is->per == DTI_PER_GROUP ? form->is->group[1] : 1;
     const struct dti_quant_mark *const mark = dti_quant_mark(row);
@@ -615,6 +617,8 @@ static void add_row(struct dti_recipe_list *list, struct dti_recipe recipe,
             recipe.pad = pad;
             if (row->block)
                 add_blocks(list, recipe, row->block, to);
+            else if (stems)
+                add_recipe(list, recipe); /* a single rule */
             else
                 add_affine(list, recipe, dti_format_get(row->number), form->is->zero_points);
         }
@@ -630,7 +634,8 @@ static bool looks_like(const struct dti_quant_row *row, const struct dti_quant_r
     const struct dti_dequant_form *const form = dti_tensor_form(to);
     const uint64_t last = to->rank > 0 ? to->shape[to->rank - 1] : 1;
     const uint64_t group = form->is->per == DTI_PER_GROUP ? form->is->group[1] : last;
-    return dti_quant_layout_has_state(row->layout) == dti_quant_layout_has_state(other->layout) &&
+    return dti_quant_layout_is_read_elsewhere(row->layout) ==
+               dti_quant_layout_is_read_elsewhere(other->layout) &&
            dti_quant_is_flat(row) == dti_quant_is_flat(other) && row->codes == other->codes &&
            row->packing == other->packing && dti_quant_row_bits(row) == dti_quant_row_bits(other) &&
            (!row->block || group == row->block->length);
