@@ -71,6 +71,40 @@ def quantize_exactly(group, bits):
     return [min(max(round(rounded(rounded(number - bias) / scale)), 0), most) for number in x], scale, bias
 
 
+E2M1 = np.array([0, .5, 1, 1.5, 2, 3, 4, 6], np.float32)
+E4M3 = np.array([(m * 2.0 ** -9 if e == 0 else (8 + m) * 2.0 ** (e - 10)) for e in range(16) for m in range(8)][:127])
+MODES = {"mxfp4": (E2M1, 32), "mxfp8": (E4M3, 32), "nvfp4": (E2M1, 16)}    # elements from 0 up, length of a block
+
+
+def to_nearest(x, numbers):
+    """The index of the nearest of ascending numbers, ties to the even index, beyond the last that one. x: from 0 up."""
+    middle = (numbers[1:].astype(np.float64) + numbers[:-1]) / 2
+    below, above = np.searchsorted(middle, x, "left"), np.searchsorted(middle, x, "right")
+    return np.where(below % 2 == 0, below, above)
+
+
+def blocks(x, mode):
+    """fp32 [rows, columns], finite -> codes, and one byte of scale for each block. Scales of mx are rounded up to a power of
+    two, those of nvfp4 to e4m3; codes as MLX's kernel for GPUs computes them, from fp32, with ties to even."""
+    numbers, length = MODES[mode]
+    groups = x.reshape(-1, length)
+    most = np.abs(groups).max(1)
+    if mode == "nvfp4":
+        scales = to_nearest((most / np.float32(6)).astype(np.float64), E4M3).astype(np.uint8)
+        factor = E4M3[scales].astype(np.float32)
+    else:
+        exact = most.astype(np.float64) / float(numbers[-1])
+        mantissa, exponent = np.frexp(exact)
+        power = np.where(most == 0, -127, np.clip(exponent - (mantissa == 0.5), -127, 127))
+        scales, factor = (power + 127).astype(np.uint8), np.exp2(power.astype(np.float64))
+    with np.errstate(all="ignore"):
+        quotient = groups / factor[:, None] if mode != "nvfp4" else (groups / factor[:, None]).astype(np.float32)
+        quotient = np.where(factor[:, None] == 0, 0, quotient)
+    code = to_nearest(np.abs(quotient).astype(np.float64), numbers)
+    sign = np.signbit(groups) & (factor[:, None] != 0)
+    return (code + sign * (8 if len(numbers) == 8 else 128)).astype(np.uint8).reshape(x.shape), scales.reshape(x.shape[0], -1)
+
+
 def pack(codes, bits):
     """Rows of codes -> words, without gaps, the first code in the lowest bits."""
     rows = codes.reshape(-1, codes.shape[-1])

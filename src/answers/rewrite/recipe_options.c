@@ -255,13 +255,16 @@ static enum dti_status check_families(const struct dti_recipe *recipe, unsigned 
 static enum dti_status check_stems(const struct dti_recipe *recipe, unsigned families,
                                    const char *dashes, struct dti_error *reterr)
 {
-    const char *option = first_given(recipe, "axis pad packing tensor-scale fused");
+    const char *option = first_given(recipe, "axis pad packing fused");
+    const char *const tensor_scale = recipe->tensor_scale;
     const uint64_t block = recipe->rules.block;
     if (!dti_quant_layout_has_stems((enum dti_quant_layout)recipe->layout))
         return DTI_OK;
     if (!option && (families & DTI_FAMILY_INTEGER))
         option = first_given(recipe, "min max scale zero-point symmetric affine symmetry division "
                                      "like");
+    if (!option && tensor_scale && strcmp(tensor_scale, "none") != 0)
+        option = "tensor-scale";
     if (!option && recipe->per_given && recipe->rules.per != DTI_PER_GROUP)
         option = "per";
     if (option)

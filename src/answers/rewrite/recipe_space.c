@@ -505,11 +505,12 @@ static void add_nv(struct dti_recipe_list *list, struct dti_recipe recipe,
                    const struct dti_tensor *to)
 {
     const bool scaled = dti_tensor_form(to)->is->tensor_scale;
+    const bool stems = dti_quant_layout_has_stems((enum dti_quant_layout)recipe.layout);
     const char *const sources[] = {"auto", "own", "none"};
-    for (size_t i = scaled ? 0 : 2; i < sizeof sources / sizeof *sources; i++) {
+    for (size_t i = scaled && !stems ? 0 : 2; i < sizeof sources / sizeof *sources; i++) {
         if (i == 1 && !dti_recipe_may_be_fused(to))
             continue;
-        recipe.tensor_scale = i > 0 ? sources[i] : NULL;
+        recipe.tensor_scale = i > 0 && !stems ? sources[i] : NULL;
         for (int scale = DTI_NV_SIX; scale <= DTI_NV_UNROUNDED; scale++) {
             recipe.rules.nv_scale = scale;
             recipe.nv_scale_given = scale != DTI_NV_SIX;
@@ -523,11 +524,12 @@ static void add_blocks(struct dti_recipe_list *list, struct dti_recipe recipe,
 {
     const struct dti_dequant_form *const form = dti_tensor_form(to);
     const bool flat = dti_quant_layout_is_flat((enum dti_quant_layout)recipe.layout);
+    const bool stems = dti_quant_layout_has_stems((enum dti_quant_layout)recipe.layout);
     switch (block->family) {
     case DTI_BLOCKS_MX:
         for (int scale = DTI_MX_FLOOR; scale <= DTI_MX_RFLOOR; scale++) {
             recipe.rules.mx_scale = scale;
-            recipe.mx_scale_given = scale != DTI_MX_FLOOR;
+            recipe.mx_scale_given = scale != (stems ? DTI_MX_RCEIL : DTI_MX_FLOOR);
             add_recipe(list, recipe);
         }
         break;

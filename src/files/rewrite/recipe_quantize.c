@@ -21,7 +21,13 @@ static enum dti_status find_row(const struct dti_rewrite *rewrite, struct dti_qu
     const char *const layout = dti_quant_layout_name(recipe->layout);
     form->row = dti_quant_row_find(recipe->layout, recipe->dtype);
     const bool named = dti_container_has(rewrite->request.kind, DTI_TRAIT_SEVERAL);
-    if (form->row && dti_quant_layout_is_read_elsewhere(recipe->layout) && !named)
+    const bool texts = dti_holds_texts(rewrite->request.kind);
+    if (form->row && dti_quant_layout_has_stems(recipe->layout) && !(named && texts))
+        return dti_fail(reterr, DTI_USAGE,
+                        "the layout %s needs names of tensors and metadata, which %s files do not "
+                        "have; write safetensors",
+                        layout, dti_container_name(rewrite->request.kind));
+    if (form->row && dti_quant_layout_has_state(recipe->layout) && !named)
         return dti_fail(reterr, DTI_USAGE,
                         "the layout %s needs names of tensors, which %s files do not have; write "
                         "safetensors",

@@ -120,6 +120,35 @@ def each_width():
             TALLY.check("explained", f"quant uint{bits} --block {length} --layout mlx  3 tensors" in there, True)
 
 
+def each_mode():
+    """Blocks: words, and scales of a byte; no biases."""
+    for mode, name in (("mxfp4", "mxfp4"), ("mxfp8", "mxfp8_e4m3"), ("nvfp4", "nvfp4")):
+        bits, length = 8 if mode == "mxfp8" else 4, model.MODES[mode][1]
+        tensors, xs = {}, {}
+        for dtype in ("F32", "F16", "BF16"):
+            x = model.hard_groups(RANDOM, 240, 64).reshape(60, -1)
+            x = np.clip(x, -65504, 65504) if dtype == "F16" else x
+            tensors[dtype + ".weight"] = (dtype, model.stored(x, dtype))
+            xs[dtype] = model.numbers(model.stored(x, dtype), dtype)
+        tensors["stack.weight"] = ("F32", xs["F32"].reshape(4, 15, -1))
+        xs["stack"] = xs["F32"]
+        make(tensors)
+        parts, said = quantize(name)
+        TALLY.check(mode, said, {"group_size": length, "bits": bits, "mode": mode})
+        TALLY.check(mode + ": names", sorted(parts), sorted(stem + end for stem in xs for end in (".weight", ".scales")))
+        for stem, x in xs.items():
+            codes, scales = model.blocks(x, mode)
+            words = array(parts[stem + ".weight"], "U32")
+            equal(f"{mode}, {stem}: scales", array(parts[stem + ".scales"], "U8").reshape(scales.shape), scales)
+            equal(f"{mode}, {stem}: words", words.reshape(-1, words.shape[-1]), model.pack(codes, bits))
+        text = run("explain", "in", "out")
+        TALLY.check(f"{mode}: explained: {text}", f"quant {name} --layout mlx  4 tensors" in text, True)
+    make({f"l.{i}.weight": ("F32", RANDOM.standard_normal((4, 64)).astype(np.float32)) for i in range(3)})
+    parts, said = quantize("uint4", "--type", "l.1.*=nvfp4,l.2.*=mxfp8_e4m3")
+    TALLY.check("modes", said, {"group_size": 64, "bits": 4, "mode": "affine", "l.1": {"group_size": 16, "bits": 4, "mode": "nvfp4"},
+                                "l.2": {"group_size": 32, "bits": 8, "mode": "mxfp8"}})
+
+
 def specials():
     """NaN counts for nothing; with an infinity, or a range beyond fp32, scales are not finite and the group is lost."""
     x = model.hard_groups(RANDOM, 24, 64)
@@ -171,7 +200,7 @@ def refusals():
     make({"a.weight": ("F32", np.ones((4, 96), np.float32))})
     for words, remedy in ((("int4",), "uint4"), (("uint4", "--block", "16"), "32, 64 and 128"),
                           (("uint4", "--symmetric"), "--symmetric"), (("uint4", "--scale", "1"), "--scale"),
-                          (("uint4", "--axis", "0"), "--axis"), (("uint4", "--per", "channel"), "--per"),
+                          (("uint4", "--axis", "0"), "--axis"), (("nvfp4", "--tensor-scale", "2"), "--tensor-scale"), (("uint4", "--per", "channel"), "--per"),
                           (("uint7",), "uint6"), (("fp8_e4m3fn",), "mxfp8"), (("uint4",), "64")):
         text = run("quant", "in", *words, "--layout", "mlx", "-o", "no", fails=True)
         TALLY.check(f"{words}: {text}", remedy in text and text.count("\n") == 1, True)
@@ -182,6 +211,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="dtinfo-quant-mlx-") as folder:
         os.chdir(folder)
         each_width()
+        each_mode()
         specials()
         back()
         configurations()

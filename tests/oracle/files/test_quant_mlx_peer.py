@@ -85,6 +85,34 @@ def each_width():
                                                               np.array(number).reshape(-1), equal_nan=True), True)
 
 
+def each_mode():
+    """MLX computes blocks on the CPU in the dtype of the numbers, and takes the first of the nearest elements; quant does what
+    its kernel for GPUs does, from fp32 and with ties to even. So scales are the same, but for zeros and subnormal numbers, and
+    other codes of fp32 are ties or zeros of the other sign."""
+    ties = {"mxfp8": [], "mxfp4": [0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5], "nvfp4": [0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5]}
+    for mode, name in (("mxfp4", "mxfp4"), ("mxfp8", "mxfp8_e4m3"), ("nvfp4", "nvfp4")):
+        length = model.MODES[mode][1]
+        for dtype in ("F32", "BF16"):
+            x = model.hard_groups(RANDOM, 12 * ROWS // 4, length)
+            kind = np.arange(len(x)) % 12
+            x = model.numbers(model.stored(x[(kind != 3) & (kind != 4)], dtype), dtype)
+            make({"a.weight": (dtype, model.stored(x, dtype))}, {"model_type": "llama"})
+            parts = quantize(name)
+            words, scales = mx.quantize(of(model.stored(x, dtype), dtype), mode=mode)
+            TALLY.check(f"{mode}, {dtype}: scales", parts["a.scales"][2] == raw(scales), True)
+            if dtype == "BF16" and mode == "nvfp4":
+                continue    # quotients are rounded to bf16 there
+            theirs, own = np.array(words).view(np.uint8), np.frombuffer(parts["a.weight"][2], np.uint8).reshape(len(x), -1)
+            if mode != "mxfp8":
+                theirs, own = (np.stack([codes & 15, codes >> 4], 2).reshape(len(x), -1) for codes in (theirs, own))
+            factor = np.exp2(np.array(scales).astype(np.float64) - 127) if mode != "nvfp4" else model.E4M3[np.array(scales)]
+            with np.errstate(all="ignore"):
+                quotient = np.abs(x / factor.astype(np.float32))
+            # far above a saturated scale all distances are the same to it, and the first element is 0
+            excused = np.isin(quotient, ties[mode]) | ((theirs == 0) & (own == 8)) | (quotient > 1e6)
+            TALLY.check(f"{mode}, {dtype}: codes", int(((theirs != own) & ~excused).sum()), 0)
+
+
 def loaded():
     """A tiny llama with three schemes and a matrix of floats."""
     if not importlib.util.find_spec("mlx_lm"):
@@ -105,7 +133,8 @@ def loaded():
     make({name + ".weight": ("BF16", model.stored(RANDOM.standard_normal(shape).astype(np.float32) / 8, "BF16"))
           for name, shape in shapes.items()}, config)
     for words in (("uint4",), ("uint4", "--type", "*.down_proj.*=uint8,*.q_proj.*=uint6,*.v_proj.*=uint3"),
-                  ("uint2", "--block", "32", "--keep", "lm_head.*")):
+                  ("uint2", "--block", "32", "--keep", "lm_head.*"),
+                  ("mxfp4", "--type", "*.down_proj.*=nvfp4,*.q_proj.*=mxfp8_e4m3,*.v_proj.*=uint3")):
         quantize(*words)
         built, said = load_model(Path("out"))
         reference, _ = load_model(Path("in"))
@@ -117,6 +146,9 @@ def loaded():
             want = module.weight
             if own:
                 TALLY.check(f"{words}: {name}", (leaves[name].bits, leaves[name].group_size), (own["bits"], own["group_size"]))
+                TALLY.check(f"{words}: {name}: mode", leaves[name].mode, own["mode"])
+                if own["mode"] != "affine":
+                    continue    # see each_mode()
                 parts = mx.quantize(want, group_size=own["group_size"], bits=own["bits"])
                 for part, mine in zip(parts, (leaves[name].weight, leaves[name].scales, leaves[name].biases)):
                     TALLY.check(f"{words}: {name}: part", raw(mine) == raw(part), True)
@@ -130,6 +162,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="dtinfo-mlx-peer-") as folder:
         os.chdir(folder)
         each_width()
+        each_mode()
         loaded()
         os.chdir("/")
     TALLY.finish()
