@@ -123,8 +123,8 @@ static void settle_rotation(struct dti_quant_target *target, const struct dti_re
     memcpy(&target->scheme.affine.least, &least, sizeof least);
 }
 
-/* MLX has a scale and a bias for each group of integers, 64 of them unless said otherwise, and one
- * rule for scales of blocks. mlx-lm 0.32.2 reads no scale of a whole matrix. */
+/* MLX has a scale and a bias for each group of integers, 64 of them unless stated otherwise, and
+ * one rule for scales of blocks. mlx-lm 0.32.2 reads no scale of a whole matrix. */
 static void settle_stems(struct dti_quant_target *target, const struct dti_recipe *recipe)
 {
     struct dti_quant_scheme *const scheme = &target->scheme;

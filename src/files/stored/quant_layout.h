@@ -88,14 +88,14 @@ enum { /* flags */
 };
 
 struct dti_quant_row {
-    enum dti_quant_layout layout;
     const struct dti_block_format *block; /* NULL: codes of `number` */
+    enum dti_quant_layout layout;
     enum dti_dtype number;
-    unsigned odd; /* number is DTI_NONE: the bits of unsigned codes */
     enum dti_dtype codes;
     enum dti_quant_packing packing;
     enum dti_dtype scale;
-    unsigned flags;
+    unsigned char odd; /* number is DTI_NONE: the bits of unsigned codes */
+    unsigned char flags;
 };
 /* A row of the table (quant_layouts.def). */
 #define DTI_QUANT_ROW(layout_id, what, codes_id, packing_id, scale_id, more) \

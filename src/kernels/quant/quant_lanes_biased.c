@@ -65,8 +65,8 @@ DTI_LANE float to_integer(float x)
 {
     const uint32_t bits = dti_lane_bits_f32(x);
     const float big = dti_lane_f32(UINT32_C(0x4b000000) | (bits & UINT32_C(0x80000000)));
-    const float sum = x + big;
-    return dti_lane_magnitude_f32(x) < UINT32_C(0x4b000000) ? sum - big : x;
+    const float sum = x + big, integer = sum - big;
+    return dti_lane_magnitude_f32(x) < UINT32_C(0x4b000000) ? integer : x;
 }
 
 /* The least and the largest number, and how many are not finite. Comparisons ignore NaNs. */
@@ -101,11 +101,12 @@ DTI_LANE void choose(float low, float high, float largest, float *ret_scale, flo
 {
     const float least = 1e-7F;
     const bool is_low = dti_lane_magnitude_f32(low) > dti_lane_magnitude_f32(high);
-    float step = (high - low) / largest;
+    const float size = high - low; /* each operation on its own: some registers are wider */
+    float step = size / largest;
     step = step < least ? least : step;
     step = is_low ? step : -step;
     const float edge = is_low ? low : high;
-    const float turns = to_integer(edge / step);
+    const float ratio = edge / step, turns = to_integer(ratio);
     *ret_scale = turns != 0 ? edge / turns : step;
     *ret_bias = turns != 0 ? edge : 0;
 }
@@ -116,10 +117,11 @@ DTI_LANE void codes_of(const float *x, float largest, float scale, float bias, u
 {
     const float magic = dti_lane_f32(DTI_LANE_MAGIC);
     for (size_t lane = 0; lane < DTI_BIASED_LANES; lane++) {
-        const float quotient = (x[lane] - bias) / scale;
+        const float distance = x[lane] - bias, quotient = distance / scale;
         float place = quotient > 0 ? quotient : 0; /* a NaN, too */
         place = place < largest ? place : largest;
-        codes[lane] = (unsigned char)dti_lane_bits_f32(place + magic);
+        const float sum = place + magic;
+        codes[lane] = (unsigned char)dti_lane_bits_f32(sum);
         /* `largest` is odd: half a step above it is rounded up */
         clipped[lane] += ((quotient >= largest + 0.5F) | (quotient < -0.5F)) &
                          (dti_lane_magnitude_f32(x[lane]) < DTI_LANE_INF);
