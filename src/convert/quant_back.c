@@ -227,6 +227,8 @@ void dti_quant_back(const struct dti_quant_plan *plan, const struct dti_quant_sc
         float *const y = plan->plain ? numbers : job.scratch->y;
         if (plan->request.scheme.block)
             dti_quant_back_blocks(&job, at, part, y);
+        else if (plan->biased)
+            dti_quant_back_biased(&job, at, part, y);
         else
             dti_quant_back_affine(&job, at, part, y);
         if (!plan->plain)

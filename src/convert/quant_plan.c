@@ -231,6 +231,11 @@ static void choose_affine(struct dti_quant_plan *plan)
     struct dti_affine_args args = plan->affine_args;
     plan->affine = dti_quant_find_affine(false, &args, plan->level);
     plan->affine_back = dti_quant_find_affine(true, &args, plan->level);
+    if (plan->request.scheme.biased) {
+        plan->biased = dti_quant_find_biased(false, plan->level);
+        plan->biased_back = dti_quant_find_biased(true, plan->level);
+        plan->biased_number = dti_quant_biased_number(&plan->request.number);
+    }
     args.scales = args.inverses = &some;
     plan->columns = dti_quant_find_affine(false, &args, plan->level);
     plan->columns_back = dti_quant_find_affine(true, &args, plan->level);
@@ -300,6 +305,23 @@ static void choose_rest(struct dti_quant_plan *plan)
     plan->loss = dti_loss_kernel_find(plan->shared->loss_rule.hub, plan->level);
 }
 
+enum dti_dtype dti_quant_biased_number(const struct dti_format *number)
+{
+    return number->id == DTI_FP16 || number->id == DTI_BF16 ? number->id : DTI_FP32;
+}
+
+/* Whether groups can have biases: whole ones along the last axis, of codes of at most 8 bits. */
+static bool can_be_biased(const struct dti_quant_request *request)
+{
+    const struct dti_quant_scheme *const scheme = &request->scheme;
+    const struct dti_format *const code = &scheme->affine.affine.code;
+    return !scheme->block && scheme->per == DTI_PER_GROUP && !scheme->fixed && !request->pad &&
+           code->kind == DTI_KIND_UINT && code->width <= 8 && scheme->group > 0 &&
+           scheme->group % DTI_BIASED_LANES == 0 && scheme->group <= DTI_BIASED_MOST &&
+           DTI_QUANT_TILE % scheme->group == 0 && request->inner <= 1 &&
+           request->length % scheme->group == 0;
+}
+
 /* Whether all members are values of their enums. */
 static bool exists(const struct dti_quant_request *request)
 {
@@ -333,6 +355,10 @@ static enum dti_status check(const struct dti_quant_request *request, struct dti
     if (scheme->nested && (!scheme->block || scheme->block->family != DTI_BLOCKS_NF ||
                            request->outer != 1 || request->inner != 1))
         return dti_fail(reterr, DTI_BUG, "nested scales of something else than a row of blocks");
+    if (scheme->biased && !can_be_biased(request))
+        return dti_fail(reterr, DTI_USAGE,
+                        "biases are for unsigned codes of at most 8 bits, in whole groups of 16, "
+                        "32, 64 or 128 along the last axis");
     if (scheme->block)
         return DTI_OK;
     if (!dti_affine_recipe_init(&recipe, code, scheme->affine.symmetry) ||
@@ -487,7 +513,8 @@ const char *dti_quant_plan_describe(const struct dti_quant_plan *plan, bool back
         dti_plan_text_add(buffer, dti_plan_describe(numbers, text));
     if (back && packs)
         dti_plan_text_add(buffer, dti_kernel_title(plan->unpack->name));
-    if (!back && ((plan->group > 0 && !scheme->block) || dti_quant_plan_needs_range(plan)))
+    if (!back && ((plan->group > 0 && !scheme->block && !scheme->biased) ||
+                  dti_quant_plan_needs_range(plan)))
         dti_plan_text_add(buffer,
                           dti_kernel_title((each ? plan->range_columns : plan->range)->name));
     if (scheme->block)
@@ -495,6 +522,9 @@ const char *dti_quant_plan_describe(const struct dti_quant_plan *plan, bool back
                                                     : plan->request.inner > 1 ? plan->bytes
                                                                               : plan->blocks)
                                                        ->name));
+    else if (scheme->biased)
+        dti_plan_text_add(buffer,
+                          dti_kernel_title((back ? plan->biased_back : plan->biased)->name));
     else if (back)
         dti_plan_text_add(buffer,
                           dti_kernel_title((each ? plan->columns_back : plan->affine_back)->name));

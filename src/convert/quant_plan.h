@@ -51,7 +51,7 @@ struct dti_quant_sizes {
     uint64_t codes;    /* the same number, or more with pad */
     uint64_t code_bytes;
     uint64_t groups;      /* along the axis */
-    uint64_t scales;      /* number of scales; affine: also of zero points */
+    uint64_t scales;      /* number of scales; affine: also of zero points or biases */
     uint64_t scale_bytes; /* fp32 for affine; the format's scale dtype for blocks */
     uint64_t grain; /* elements: pieces start at multiples of it; the last piece may be short. A
                        piece then has whole code bytes and scales: */
@@ -121,11 +121,16 @@ struct dti_quant_report {
 void dti_quant_report_init(struct dti_quant_report *ret);
 void dti_quant_report_merge(struct dti_quant_report *report, const struct dti_quant_report *part);
 
+/* The dtype of scales and biases for numbers of a dtype: theirs, or else fp32. */
+enum dti_dtype dti_quant_biased_number(const struct dti_format *number);
+
 /* Quantizes one piece in the calling thread. codes: of this piece only. scales, zero_points: of
  * the groups or blocks of this piece only (fp32 and int32 arrays for groups; the format's scale
  * codes for blocks); unused if `known` has the scales. Nested scales are returned before
  * nesting; only the report uses the dequantized nested scales. zero_points may be NULL if all
- * are equal: any symmetry but DTI_SYMMETRY_NONE, and float codes. report: added to; NULL if
+ * are equal: any symmetry but DTI_SYMMETRY_NONE, and float codes. With biased groups it has their
+ * biases, which are floats; scales and biases are fp32 numbers that dti_quant_biased_number() has.
+ * report: added to; NULL if
  * counts and losses are not needed; with a report, stores are not streamed. scratch:
  * dti_quant_plan_scratch() bytes, aligned like malloc(), private to the thread. */
 size_t dti_quant_plan_scratch(const struct dti_quant_plan *plan);

@@ -58,11 +58,13 @@ struct dti_quant_plan {
     const struct dti_quant_kernel *range, *range_columns;
     const struct dti_quant_kernel *affine, *columns, *affine_back, *columns_back;
     const struct dti_quant_kernel *blocks, *blocks_back, *bytes;
-    const struct dti_kernel *pack, *unpack; /* for codes */
-    const struct dti_kernel *pack_numbers;  /* for packed numbers */
-    struct dti_affine_args affine_args;     /* without scales */
-    struct dti_block_args block_args;       /* without tensor scale */
-    struct dti_quant_choice choice;         /* its zero point is used if none are given */
+    const struct dti_quant_kernel *biased, *biased_back; /* NULL unless the scheme is */
+    enum dti_dtype biased_number;                        /* of scales and biases */
+    const struct dti_kernel *pack, *unpack;              /* for codes */
+    const struct dti_kernel *pack_numbers;               /* for packed numbers */
+    struct dti_affine_args affine_args;                  /* without scales */
+    struct dti_block_args block_args;                    /* without tensor scale */
+    struct dti_quant_choice choice; /* its zero point is used if none are given */
 
     const struct dti_loss_kernel *loss;
 };
@@ -147,6 +149,10 @@ struct dti_affine_args dti_quant_spread_args(const struct dti_quant_job *job);
 /* Dequantizes elements at to at + n - 1 to fp32, n <= DTI_QUANT_TILE unless plan->plain. */
 void dti_quant_back_affine(const struct dti_quant_job *job, size_t at, size_t n, float *y);
 void dti_quant_back_blocks(const struct dti_quant_job *job, size_t at, size_t n, float *y);
+/* The same for groups with a bias; `at` starts a group. */
+void dti_quant_back_biased(const struct dti_quant_job *job, size_t at, size_t n, float *y);
+/* Quantizes a piece to groups with a bias. job->zero_points has the biases, as floats. */
+void dti_quant_run_biased(const struct dti_quant_job *job);
 
 static inline uint32_t dti_quant_bits(float number)
 {

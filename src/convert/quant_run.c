@@ -329,6 +329,8 @@ static void compare(const struct dti_quant_job *job, struct dti_quant_report *re
         const size_t part = job->n - at < DTI_QUANT_TILE ? job->n - at : DTI_QUANT_TILE;
         if (plan->request.scheme.block)
             dti_quant_back_blocks(job, at, part, scratch->y);
+        else if (plan->biased)
+            dti_quant_back_biased(job, at, part, scratch->y);
         else
             dti_quant_back_affine(job, at, part, scratch->y);
         /* load last: dequantization uses the same scratch memory */
@@ -415,6 +417,8 @@ static void run_job(const struct dti_quant_job *job)
     const struct dti_quant_plan *const plan = job->plan;
     if (plan->request.scheme.block)
         run_blocks(job);
+    else if (plan->biased)
+        dti_quant_run_biased(job);
     else if (plan->group > 0)
         run_groups(job);
     else

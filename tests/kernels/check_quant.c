@@ -15,6 +15,8 @@ bool check_quant_row(struct check *check, const struct dti_quant_kernel *row)
         return check_affine_row(check, row) && (!sweeps || check_affine_sweep(check, row));
     case DTI_QUANT_AFFINE_BACK:
         return check_affine_back_row(check, row);
+    case DTI_QUANT_BIASED:
+        return check_biased_row(check, row);
     case DTI_QUANT_BIASED_BACK:
         return check_biased_back_row(check, row);
     case DTI_QUANT_ROTATE:

@@ -51,6 +51,7 @@ bool quant_is_finite(uint32_t bits);
 bool check_range_row(struct check *check, const struct dti_quant_kernel *row);
 bool check_affine_row(struct check *check, const struct dti_quant_kernel *row);
 bool check_affine_back_row(struct check *check, const struct dti_quant_kernel *row);
+bool check_biased_row(struct check *check, const struct dti_quant_kernel *row);
 bool check_biased_back_row(struct check *check, const struct dti_quant_kernel *row);
 bool check_rotate_row(struct check *check, const struct dti_quant_kernel *row);
 bool check_unrotate_row(struct check *check, const struct dti_quant_kernel *row);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Dequantization with a bias: every code with scales and biases of all magnitudes and signs,
- * rounded twice. The reference computes in fp64, where products are exact and the sum of two fp32
- * numbers keeps more than twice their bits, and rounds to a multiple of the unit in the last place.
+ * Quantization with a bias, of groups at which MLX's rule may go wrong; and the way back: every
+ * code with scales and biases of all magnitudes and signs, rounded twice. The reference computes in
+ * fp64, where products are exact and the sum of two fp32 numbers keeps more than twice their bits,
+ * and rounds to a multiple of the unit in the last place.
  */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "check_quant.h"
 
@@ -119,6 +121,144 @@ bool check_biased_back_row(struct check *check, const struct dti_quant_kernel *r
                 !check_part(check, &trial, first * trial.args.group, n))
                 return false;
         }
+    }
+    return true;
+}
+
+/* The way there. Quotients and sums of two fp32 numbers have the same fp32 rounding if they are
+ * rounded to fp64 before. */
+
+enum { GROUPS = 12, BIASED_NUMBERS = GROUPS * DTI_BIASED_MOST };
+
+struct biased_way {
+    const struct dti_quant_kernel *row;
+    struct dti_biased_args args;
+    const float *x;
+    uint8_t *codes;
+    float *scales, *biases;
+    size_t n;
+    struct dti_quant_count count;
+};
+
+static void run_biased_way(void *context)
+{
+    struct biased_way *way = context;
+    way->row->run.biased(&way->args, way->codes, way->scales, way->biases, way->x, way->n,
+                         &way->count);
+}
+
+static double as_fp32(double x)
+{
+    return nearest_of(dti_format_get(DTI_FP32), x);
+}
+
+/* Quantizes a group; bits of NaN are those of the kernels. */
+static void want_group(const struct dti_biased_args *args, const float *x, uint8_t *codes,
+                       uint32_t *ret_scale, uint32_t *ret_bias, struct dti_quant_count *count)
+{
+    const struct dti_format *const number = dti_format_get(args->number);
+    const double most = (1 << args->bits) - 1, least = (double)1e-7F;
+    double low = (double)INFINITY, high = -low, specials = 0, clipped = 0;
+    for (size_t i = 0; i < args->group; i++) {
+        const double value = (double)x[i];
+        low = value < low ? value : low;
+        high = value > high ? value : high;
+        specials += !isfinite(value);
+    }
+    const bool is_low = fabs(low) > fabs(high);
+    double step = as_fp32(as_fp32(high - low) / most);
+    step = step < least ? least : step;
+    step = is_low ? step : -step;
+    const double edge = is_low ? low : high, turns = nearbyint(as_fp32(edge / step));
+    const double scale = turns != 0 ? as_fp32(edge / turns) : step, bias = turns != 0 ? edge : 0;
+    for (size_t i = 0; i < args->group; i++) {
+        const double place = nearbyint(as_fp32(as_fp32((double)x[i] - bias) / scale));
+        clipped += isfinite(x[i]) && (place < 0 || place > most);
+        codes[i] = (uint8_t)(place > 0 ? place < most ? place : most : 0);
+    }
+    const double kept_scale = nearest_of(number, scale), kept_bias = nearest_of(number, bias);
+    *ret_scale = isnan(kept_scale) ? 0x7fc00000 : bits_of((float)kept_scale);
+    *ret_bias = isnan(kept_bias) ? 0x7fc00000 : bits_of((float)kept_bias);
+    if (!isfinite(kept_scale) || !isfinite(kept_bias))
+        clipped = (double)args->group - specials;
+    count->special += (uint64_t)specials;
+    count->clipped += (uint64_t)clipped;
+}
+
+static void fill_group(struct check *check, float *x, size_t n)
+{
+    const uint64_t kind = check_below(check, 8);
+    const struct dti_format *const format = dti_format_get(DTI_FP32);
+    const float first = number_of(check, format);
+    for (size_t i = 0; i < n; i++) {
+        const float usual = (float)((double)check_below(check, 1 << 24) / (1 << 23) - 1);
+        x[i] = kind == 0   ? number_of(check, format)
+               : kind == 1 ? first
+               : kind == 2 ? fabsf(usual)
+               : kind == 3 ? -fabsf(usual)
+               : kind == 4 ? usual * 0x1p-130F
+               : kind == 5 ? 1000 + usual / 64
+               : kind == 6 ? nearbyintf(usual * 8) / 2
+                           : usual;
+    }
+    if (check_below(check, 10) == 0)
+        x[check_below(check, n)] = float_of(quant_special(check));
+}
+
+static bool check_way(struct check *check, struct biased_way *way, const float *x, size_t groups)
+{
+    static uint8_t codes[BIASED_NUMBERS];
+    const size_t group = way->args.group;
+    uint32_t scale = 0, bias = 0;
+    struct dti_quant_count wanted = {.clipped = 0};
+    way->n = groups * group;
+    way->x = guarded_copy_floats(check, 0, x, way->n);
+    way->codes = guarded_new(check, 1, way->n);
+    way->scales = (float *)(void *)guarded_new(check, 2, 4 * groups);
+    way->biases = (float *)(void *)guarded_new(check, 3, 4 * groups);
+    way->count = (struct dti_quant_count){.clipped = 0};
+    check->arrays++;
+    if (touches_foreign_memory(run_biased_way, way) || !guarded_is_whole(1) ||
+        !guarded_is_whole(2) || !guarded_is_whole(3)) {
+        check_fail(check, "%s: %zu groups: touches memory outside its arrays", way->row->name,
+                   groups);
+        return false;
+    }
+    for (size_t i = 0; i < groups; i++) {
+        want_group(&way->args, x + i * group, codes, &scale, &bias, &wanted);
+        if (memcmp(codes, way->codes + i * group, group) == 0 &&
+            (uint32_t)get_container(way->scales, 4, i) == scale &&
+            (uint32_t)get_container(way->biases, 4, i) == bias)
+            continue;
+        check_fail(check, "%s %s: group %zu of %zu, %u bits: scale 0x%08x, bias 0x%08x wanted",
+                   way->row->name, dti_format_get(way->args.number)->name, i, group, way->args.bits,
+                   (unsigned)scale, (unsigned)bias);
+        return false;
+    }
+    if (way->count.clipped == wanted.clipped && way->count.special == wanted.special)
+        return true;
+    check_fail(check, "%s: %u clipped and %u special, not %u and %u", way->row->name,
+               (unsigned)way->count.clipped, (unsigned)way->count.special, (unsigned)wanted.clipped,
+               (unsigned)wanted.special);
+    return false;
+}
+
+bool check_biased_row(struct check *check, const struct dti_quant_kernel *row)
+{
+    static const enum dti_dtype numbers[] = {DTI_FP32, DTI_FP16, DTI_BF16};
+    static const size_t groups[] = {16, 32, 64, 128};
+    static const unsigned widths[] = {1, 2, 3, 4, 5, 6, 7, 8};
+    static float x[BIASED_NUMBERS];
+    const size_t turns = check->effort == EFFORT_LONG ? 400 : check->effort == EFFORT_PUSH ? 24 : 6;
+    for (size_t i = 0; i < turns * 96; i++) {
+        struct biased_way way = {.row = row,
+                                 .args = {.number = numbers[i % 3],
+                                          .group = groups[i / 3 % 4],
+                                          .bits = widths[i / 12 % 8]}};
+        for (size_t at = 0; at < GROUPS; at++)
+            fill_group(check, x + at * way.args.group, way.args.group);
+        if (!check_way(check, &way, x, i % (GROUPS + 1)))
+            return false;
     }
     return true;
 }

@@ -38,6 +38,7 @@ enum fault {
     NAN_SCALE_IGNORED,
     ONE_ROUNDING,
     BIAS_OF_FIRST,
+    CODES_OF_ROUNDED_SCALE,
     OTHER_ORDER,
     MIDDLE_IGNORED,
 };
@@ -241,9 +242,29 @@ static void add_bias(const struct dti_biased_args *args, float *x, const unsigne
         } else {
             const struct dti_biased_args own = {
                 .number = args->number, .group = 1, .scales = &scale, .biases = &bias};
-            dti_quant_find_biased(DTI_LEVEL_SCALAR)->run.biased_back(&own, &number, codes + i, 1);
+            dti_quant_find_biased(true, DTI_LEVEL_SCALAR)
+                ->run.biased_back(&own, &number, codes + i, 1);
         }
         put_container(x, 4, i, isnan(number) ? 0x7fc00000 : bits_of(number));
+    }
+}
+
+/* Quantizes to codes with a bias, with one fault. */
+static void add_biases(const struct dti_biased_args *args, unsigned char *codes, float *scales,
+                       float *biases, const float *x, size_t n, struct dti_quant_count *count)
+{
+    const struct dti_quant_kernel *const good = dti_quant_find_biased(false, DTI_LEVEL_SCALAR);
+    good->run.biased(args, codes, scales, biases, x, n, count);
+    if (fault == CLIPPED_FORGOTTEN)
+        count->clipped = 0;
+    for (size_t i = 0; i < n / args->group && fault == BIAS_OF_FIRST; i++)
+        put_container(biases, 4, i, number_at(biases, 0));
+    for (size_t i = 0; i < n && fault == CODES_OF_ROUNDED_SCALE; i++) {
+        const float scale = float_of(number_at(scales, i / args->group));
+        const float bias = float_of(number_at(biases, i / args->group));
+        const float place = nearbyintf((float_of(number_at(x, i)) - bias) / scale);
+        const float most = (float)((1 << args->bits) - 1);
+        codes[i] = (unsigned char)(place > 0 ? place < most ? place : most : 0);
     }
 }
 
@@ -299,6 +320,8 @@ static const struct dti_quant_kernel back_row = {.name = "back",
                                                  .codes = DTI_QUANT_CODES_8,
                                                  .columns = true,
                                                  .run = {.affine_back = dequantize}};
+static const struct dti_quant_kernel biases_row = {
+    .name = "biases", .work = DTI_QUANT_BIASED, .run = {.biased = add_biases}};
 static const struct dti_quant_kernel biased_row = {
     .name = "biased", .work = DTI_QUANT_BIASED_BACK, .run = {.biased_back = add_bias}};
 static const struct dti_quant_kernel rotate_row = {
@@ -338,6 +361,9 @@ static const struct {
     {WRITES_BEYOND, "affine: writes past the end", &affine_row},
     {ZERO_IGNORED, "back: zero point ignored", &back_row},
     {SUBNORMALS_LOST, "back: subnormal scales flushed", &back_row},
+    {CLIPPED_FORGOTTEN, "biases: clipped are not counted", &biases_row},
+    {BIAS_OF_FIRST, "biases: the first bias for all groups", &biases_row},
+    {CODES_OF_ROUNDED_SCALE, "biases: codes by the scale as it is stored", &biases_row},
     {ONE_ROUNDING, "biased: one rounding instead of two", &biased_row},
     {BIAS_OF_FIRST, "biased: the first bias for all groups", &biased_row},
     {LAST_FORGOTTEN, "biased: last code forgotten", &biased_row},

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Writes a tiny language model as Hugging Face stores it: config.json and model.safetensors, the same on every machine.
 
-    make_language_model.py FOLDER
+    make_language_model.py FOLDER [WIDTH]
 
-One layer of llama, with two heads and one of keys and values. Uses only the standard library.
+One layer of llama, with two heads and one of keys and values; WIDTH: columns of its matrices, 32. Uses only the standard
+library.
 """
 import json
 import pathlib
@@ -14,7 +15,8 @@ import sys
 import make_checkpoint
 import tensor_files
 
-HIDDEN, KEYS, INNER, WORDS = 32, 16, 32, 64
+HIDDEN = int(sys.argv[2]) if len(sys.argv) > 2 else 32
+KEYS, INNER, WORDS = HIDDEN // 2, HIDDEN, 64
 LAYER = "model.layers.0."
 SHAPES = {"model.embed_tokens.weight": (WORDS, HIDDEN), LAYER + "input_layernorm.weight": (HIDDEN,),
           LAYER + "self_attn.q_proj.weight": (HIDDEN, HIDDEN), LAYER + "self_attn.k_proj.weight": (KEYS, HIDDEN),

@@ -3,6 +3,7 @@
  * The table of layouts, and shapes of parts that do not occur in small files. */
 #include "files/stored/quant_layout.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,9 +37,10 @@ static void every_row_has_a_dtype_and_names(void)
         CHECK(dti_quant_suffix(row, DTI_PART_CODES) && dti_quant_suffix(row, DTI_PART_SCALE));
         /* an exponent is stored as a byte, other scales as themselves */
         if (block)
-            CHECK(
-                row->scale ==
-                (block->scale == DTI_FP8_E8M0 && !dti_quant_mark(row) ? DTI_UINT8 : block->scale));
+            CHECK(row->scale == (dti_quant_layout_has_stems(row->layout) ||
+                                         (block->scale == DTI_FP8_E8M0 && !dti_quant_mark(row))
+                                     ? DTI_UINT8
+                                     : block->scale));
         CHECK(!dti_quant_mark(row) == !dti_quant_layout_marks(row->layout));
     }
 }
@@ -81,7 +83,7 @@ static void what_is_told_is_read_back(void)
             CHECK_U64(group, 0);
             CHECK(was_high == (high && stored.row->packing == DTI_QUANT_BITS));
             CHECK(needed ==
-                  (!dti_quant_layout_has_state(stored.row->layout) &&
+                  (!dti_quant_layout_is_read_elsewhere(stored.row->layout) &&
                    (was_high || strcmp(dtype, "mxfp6_e3m2") == 0 || strcmp(dtype, "bnb_fp4") == 0 ||
                     strcmp(dtype, "uint8") == 0 ||  /* without zero points */
                     strcmp(dtype, "nvfp4") == 0))); /* without a scale of the tensor */
@@ -94,6 +96,44 @@ static void what_is_told_is_read_back(void)
                                   "int4 low 0", "int4 low x", "int4 low32", "int4 low 12345678901"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         CHECK(!dti_quant_entry_parse(others[i], strlen(others[i]), &dtype, &high, &group));
+}
+
+static void groups_with_a_bias_are_parts_of_a_module(void)
+{
+    static const enum dti_dtype sources[] = {DTI_FP32, DTI_FP16, DTI_BF16, DTI_FP64};
+    static const enum dti_dtype numbers[] = {DTI_FP32, DTI_FP16, DTI_BF16, DTI_FP32};
+    const uint64_t shape[] = {5, 192};
+    for (unsigned bits = 2; bits <= 8; bits++) {
+        for (unsigned i = 0; i < 4 && bits != 7; i++) {
+            char dtype[8], text[DTI_QUANT_ENTRY_SIZE], wanted[16];
+            const char *suffix;
+            struct dti_quant_part_shape parts[DTI_PART_COUNT];
+            struct dti_quant_stored stored = stored_of("int8", 2, shape);
+            (void)snprintf(dtype, sizeof dtype, "uint%u", bits);
+            (void)snprintf(wanted, sizeof wanted, "affine %u 64", bits);
+            stored.row = dti_quant_row_find(DTI_LAYOUT_MLX, dtype);
+            stored.per = DTI_PER_GROUP;
+            stored.group = 64;
+            stored.axis = 1;
+            stored.biases = true;
+            stored.zero_points = false;
+            stored.number = dti_format_get(sources[i]);
+            CHECK(stored.row && dti_quant_row_bits(stored.row) == bits);
+            CHECK(dti_quant_parts(&stored, parts, NULL) == DTI_OK);
+            CHECK(parts[DTI_PART_CODES].dtype == DTI_UINT32);
+            CHECK_U64(parts[DTI_PART_CODES].shape[1], 6 * bits);
+            CHECK(parts[DTI_PART_SCALE].dtype == numbers[i] && parts[DTI_PART_SCALE].rank == 2);
+            CHECK_U64(parts[DTI_PART_SCALE].shape[0], 5);
+            CHECK_U64(parts[DTI_PART_SCALE].shape[1], 3);
+            CHECK(memcmp(&parts[DTI_PART_BIAS], &parts[DTI_PART_SCALE], sizeof *parts) == 0);
+            CHECK(!parts[DTI_PART_ZERO_POINT].there && !parts[DTI_PART_SHAPE].there);
+            CHECK(dti_quant_entry(&stored, text));
+            CHECK_STR(text, wanted);
+            CHECK_U64(dti_quant_part_stem(stored.row, DTI_PART_CODES, 8, &suffix), 8);
+            CHECK_U64(dti_quant_part_stem(stored.row, DTI_PART_BIAS, 8, &suffix), 1); /* a.weight */
+            CHECK_STR(suffix, ".biases");
+        }
+    }
 }
 
 /* The number of words for codes stored one after another. */
@@ -360,9 +400,10 @@ static void a_tile_has_each_scale_once(void)
 }
 
 UNIT_MAIN(every_row_has_a_dtype_and_names, the_longest_suffix_is_the_one_that_counts,
-          what_is_told_is_read_back, widths_that_words_leave_open_are_told,
-          groups_that_scales_leave_open_are_told, groups_of_filled_rows_are_told,
-          shapes_beyond_64_bits_are_refused, ranks_that_do_not_fit_are_refused,
-          flattened_tensors_have_blocks_that_cross_rows, states_are_as_long_as_they_were_planned,
-          the_longest_state_fits, marked_matrices_have_scales_in_tiles,
-          what_a_mark_cannot_say_is_refused, a_tile_has_each_scale_once)
+          what_is_told_is_read_back, groups_with_a_bias_are_parts_of_a_module,
+          widths_that_words_leave_open_are_told, groups_that_scales_leave_open_are_told,
+          groups_of_filled_rows_are_told, shapes_beyond_64_bits_are_refused,
+          ranks_that_do_not_fit_are_refused, flattened_tensors_have_blocks_that_cross_rows,
+          states_are_as_long_as_they_were_planned, the_longest_state_fits,
+          marked_matrices_have_scales_in_tiles, what_a_mark_cannot_say_is_refused,
+          a_tile_has_each_scale_once)

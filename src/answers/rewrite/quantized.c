@@ -250,7 +250,7 @@ struct recipe {
     const struct dti_affine *affine;
     size_t family; /* index into the words */
     size_t division;
-    bool in_groups, integer, divides, mx, nv, as_torch;
+    bool in_groups, integer, zeros, divides, mx, nv, as_torch;
 };
 struct rules_in_words {
     const char *like; /* or NULL */
@@ -317,7 +317,8 @@ static void fill_recipe(struct recipe *ret, const struct dti_quant_target *targe
     ret->division = scheme->block ? scheme->blocks.division : ret->affine->division;
     ret->in_groups = scheme->per == DTI_PER_GROUP;
     ret->integer = family == DTI_FAMILY_INTEGER;
-    ret->divides = !(family & (DTI_FAMILY_MX | DTI_FAMILY_GGML));
+    ret->zeros = ret->integer && !scheme->biased;
+    ret->divides = !(family & (DTI_FAMILY_MX | DTI_FAMILY_GGML)) && !scheme->biased;
     ret->mx = family == DTI_FAMILY_MX;
     ret->nv = family == DTI_FAMILY_NV;
     ret->as_torch = ret->affine->specials != DTI_QUANT_CLAMP;

@@ -123,6 +123,25 @@ static void settle_rotation(struct dti_quant_target *target, const struct dti_re
     memcpy(&target->scheme.affine.least, &least, sizeof least);
 }
 
+/* MLX has a scale and a bias for each group of integers, 64 of them unless stated otherwise, and
+ * one rule for scales of blocks. mlx-lm 0.32.2 reads no scale of a whole matrix. */
+static void settle_stems(struct dti_quant_target *target, const struct dti_recipe *recipe)
+{
+    struct dti_quant_scheme *const scheme = &target->scheme;
+    if (!dti_quant_layout_has_stems((enum dti_quant_layout)recipe->layout))
+        return;
+    if (scheme->block) {
+        target->tensor_scale = DTI_TENSOR_SCALE_NONE;
+        scheme->tensor_scale = false;
+        if (!recipe->mx_scale_given)
+            scheme->blocks.mx = DTI_MX_RCEIL;
+        return;
+    }
+    scheme->biased = target->code.kind == DTI_KIND_UINT && target->code.width <= 8;
+    scheme->per = DTI_PER_GROUP;
+    scheme->group = recipe->block_given ? (uint32_t)recipe->rules.block : DTI_RECIPE_MLX_GROUP;
+}
+
 enum dti_status dti_recipe_settle(struct dti_quant_target *target, const struct dti_recipe *recipe,
                                   struct dti_error *reterr)
 {
@@ -149,9 +168,10 @@ enum dti_status dti_recipe_settle(struct dti_quant_target *target, const struct 
         status = read_integer("axis", recipe->axis, -64, 63, &rules.axis, reterr);
     if (status == DTI_OK)
         dti_quant_target_settle(target, &rules);
-    if (status == DTI_OK)
+    if (status == DTI_OK) {
         settle_rotation(target, recipe);
-    else if (reterr)
+        settle_stems(target, recipe);
+    } else if (reterr)
         reterr->remedy = DTI_REMEDY_CORRECT_OPTION; /* each error text begins with an option */
     return status;
 }

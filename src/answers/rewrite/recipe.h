@@ -47,6 +47,9 @@ struct dti_recipe {
     uint64_t head; /* rows of a head */
 };
 
+/* Elements that share a scale and a bias in the layout mlx, if no option says it. */
+enum { DTI_RECIPE_MLX_GROUP = 64 };
+
 /* recipe_options.c: the options of quantization, by the names that they have in `dtinfo quant`.
  * dashes: what stands before the names of options in errors: "--", or "". */
 /* Sets an option that has words. Fails with DTI_UNKNOWN_OPTION. */

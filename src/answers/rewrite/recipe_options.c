@@ -251,6 +251,36 @@ static enum dti_status check_families(const struct dti_recipe *recipe, unsigned 
     return DTI_OK;
 }
 
+/* The layout mlx leaves few choices. */
+static enum dti_status check_stems(const struct dti_recipe *recipe, unsigned families,
+                                   const char *dashes, struct dti_error *reterr)
+{
+    const char *option = first_given(recipe, "axis pad packing fused");
+    const char *const tensor_scale = recipe->tensor_scale;
+    const uint64_t block = recipe->rules.block;
+    if (!dti_quant_layout_has_stems((enum dti_quant_layout)recipe->layout))
+        return DTI_OK;
+    if (!option && (families & DTI_FAMILY_INTEGER))
+        option = first_given(recipe, "min max scale zero-point symmetric affine symmetry division "
+                                     "like");
+    if (!option && tensor_scale && strcmp(tensor_scale, "none") != 0)
+        option = "tensor-scale";
+    if (!option && recipe->per_given && recipe->rules.per != DTI_PER_GROUP)
+        option = "per";
+    if (option)
+        return dti_fail(reterr, DTI_USAGE,
+                        "%slayout %s has groups along rows, with a scale and a bias by MLX's rule; "
+                        "leave out %s%s",
+                        dashes, dti_quant_layout_name((enum dti_quant_layout)recipe->layout),
+                        dashes, option);
+    if (recipe->block_given && block != 32 && block != 64 && block != 128)
+        return dti_fail(reterr, DTI_USAGE,
+                        "%slayout %s has groups of 32, 64 and 128; got %sblock %llu", dashes,
+                        dti_quant_layout_name((enum dti_quant_layout)recipe->layout), dashes,
+                        (unsigned long long)block);
+    return DTI_OK;
+}
+
 enum dti_status dti_recipe_fit(const struct dti_recipe *recipe,
                                const struct dti_quant_target *targets, size_t count,
                                const char *dashes, struct dti_error *reterr)
@@ -262,8 +292,9 @@ enum dti_status dti_recipe_fit(const struct dti_recipe *recipe,
         narrow = narrow || targets[i].code.width < 8;
         blocks = blocks || targets[i].scheme.block;
     }
-    const enum dti_status status =
-        check_families(recipe, families, targets[0].name, dashes, reterr);
+    enum dti_status status = check_families(recipe, families, targets[0].name, dashes, reterr);
+    if (status == DTI_OK)
+        status = check_stems(recipe, families, dashes, reterr);
     if (status != DTI_OK)
         return status;
     if (recipe->order_given && !narrow)

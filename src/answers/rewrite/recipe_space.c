@@ -506,11 +506,12 @@ static void add_nv(struct dti_recipe_list *list, struct dti_recipe recipe,
                    const struct dti_tensor *to)
 {
     const bool scaled = dti_tensor_form(to)->is->tensor_scale;
+    const bool stems = dti_quant_layout_has_stems((enum dti_quant_layout)recipe.layout);
     const char *const sources[] = {"auto", "own", "none"};
-    for (size_t i = scaled ? 0 : 2; i < sizeof sources / sizeof *sources; i++) {
+    for (size_t i = scaled && !stems ? 0 : 2; i < sizeof sources / sizeof *sources; i++) {
         if (i == 1 && !dti_recipe_may_be_fused(to))
             continue;
-        recipe.tensor_scale = i > 0 ? sources[i] : NULL;
+        recipe.tensor_scale = i > 0 && !stems ? sources[i] : NULL;
         for (int scale = DTI_NV_SIX; scale <= DTI_NV_UNROUNDED; scale++) {
             recipe.rules.nv_scale = scale;
             recipe.nv_scale_given = scale != DTI_NV_SIX;
@@ -524,11 +525,12 @@ static void add_blocks(struct dti_recipe_list *list, struct dti_recipe recipe,
 {
     const struct dti_dequant_form *const form = dti_tensor_form(to);
     const bool flat = dti_quant_layout_is_flat((enum dti_quant_layout)recipe.layout);
+    const bool stems = dti_quant_layout_has_stems((enum dti_quant_layout)recipe.layout);
     switch (block->family) {
     case DTI_BLOCKS_MX:
         for (int scale = DTI_MX_FLOOR; scale <= DTI_MX_RFLOOR; scale++) {
             recipe.rules.mx_scale = scale;
-            recipe.mx_scale_given = scale != DTI_MX_FLOOR;
+            recipe.mx_scale_given = scale != (stems ? DTI_MX_RCEIL : DTI_MX_FLOOR);
             add_recipe(list, recipe);
         }
         break;
@@ -601,6 +603,7 @@ static void add_row(struct dti_recipe_list *list, struct dti_recipe recipe,
     recipe.dtype = dti_quant_row_name(row);
     recipe.layout = (int)row->layout;
     recipe.layout_given = row->layout != DTI_LAYOUT_COMPRESSED_TENSORS;
+    const bool stems = dti_quant_layout_has_stems(row->layout);
     if (form->is->rotation > 0 && dti_quant_mark(row)) {
         recipe.convrot = form->is->rotation;
         recipe.convrot_given = true;
@@ -611,7 +614,8 @@ static void add_row(struct dti_recipe_list *list, struct dti_recipe recipe,
         recipe.rules.per = recipe.per_given ? DTI_PER_CHANNEL : DTI_PER_TENSOR;
         recipe.rules.block = recipe.block_given ? form->is->group[1] : 0;
     }
-    const bool open = row->packing == DTI_QUANT_BITS && !dti_quant_layout_has_state(row->layout);
+    const bool open =
+        row->packing == DTI_QUANT_BITS && !dti_quant_layout_is_read_elsewhere(row->layout);
     const uint64_t length = to->rank > 0 ? to->shape[form->is->axis] : 1;
     const uint64_t group = form->is->per == DTI_PER_GROUP ? form->is->group[1] : 1;
     const struct dti_quant_mark *const mark = dti_quant_mark(row);
@@ -624,6 +628,8 @@ static void add_row(struct dti_recipe_list *list, struct dti_recipe recipe,
             recipe.pad = pad;
             if (row->block)
                 add_blocks(list, recipe, row->block, to);
+            else if (stems)
+                add_recipe(list, recipe); /* a single rule */
             else
                 add_affine(list, recipe, dti_format_get(row->number), form->is->zero_points);
         }
@@ -639,7 +645,8 @@ static bool looks_like(const struct dti_quant_row *row, const struct dti_quant_r
     const struct dti_dequant_form *const form = form_of(to);
     const uint64_t last = to->rank > 0 ? to->shape[to->rank - 1] : 1;
     const uint64_t group = form->is->per == DTI_PER_GROUP ? form->is->group[1] : last;
-    return dti_quant_layout_has_state(row->layout) == dti_quant_layout_has_state(other->layout) &&
+    return dti_quant_layout_is_read_elsewhere(row->layout) ==
+               dti_quant_layout_is_read_elsewhere(other->layout) &&
            dti_quant_is_flat(row) == dti_quant_is_flat(other) && row->codes == other->codes &&
            row->packing == other->packing && dti_quant_row_bits(row) == dti_quant_row_bits(other) &&
            (!row->block || group == row->block->length);

@@ -36,6 +36,11 @@ const char *dti_quant_kind_words(const struct dti_quant_target *target,
                        (unsigned)block->length, block->element, dti_format_get(block->scale)->name);
         return buffer;
     }
+    if (scheme->biased) {
+        (void)snprintf(buffer, QUANT_WORDS_SIZE, "MLX's rule, range / %u, with a bias",
+                       (unsigned)(scheme->affine.affine.high - scheme->affine.affine.low));
+        return buffer;
+    }
     const bool integer = dti_format_is_integer(&target->code);
     const bool affine = integer && scheme->affine.symmetry == DTI_SYMMETRY_NONE;
     spell_steps(steps, target);
@@ -53,6 +58,8 @@ const char *dti_quant_kind_words(const struct dti_quant_target *target,
 const char *dti_quant_division_words(const struct dti_quant_target *target)
 {
     const struct dti_block_format *const block = target->scheme.block;
+    if (target->scheme.biased)
+        return "(x - bias) / scale in fp32, to nearest even";
     if (block && block->family == DTI_BLOCKS_MX)
         return "x / scale, to nearest even";
     if (block && block->family == DTI_BLOCKS_Q8)

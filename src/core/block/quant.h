@@ -232,6 +232,8 @@ struct dti_quant_scheme {
     bool tensor_scale;                    /* DTI_BLOCKS_NV: derived from the array's amax */
     bool nested; /* DTI_BLOCKS_NF: scales are quantized too: nested_scales.h */
     struct dti_affine_recipe affine;
+    bool biased; /* affine, unsigned codes in groups: each group has a bias instead of a zero point,
+                  * by MLX's rule: dti_biased_quantize_fn in kernels/quant/quant_kernel.h */
     enum dti_quant_per per; /* affine */
     uint32_t group;         /* DTI_PER_GROUP; blocks: the format's length */
     bool fixed;             /* affine: use `scale` instead of a range */

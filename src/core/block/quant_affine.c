@@ -219,7 +219,7 @@ void dti_affine_choose(const struct dti_affine_recipe *recipe, uint32_t min, uin
 bool dti_quant_has_zero_points(const struct dti_quant_scheme *scheme)
 {
     const enum dti_kind kind = scheme->affine.affine.code.kind;
-    return !scheme->block &&
+    return !scheme->block && !scheme->biased &&
            (kind == DTI_KIND_UINT ||
             (kind == DTI_KIND_INT && scheme->affine.symmetry == DTI_SYMMETRY_NONE));
 }

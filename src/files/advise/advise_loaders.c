@@ -15,15 +15,16 @@
 static const struct dti_advise_row rows[] = {
 #define SAFETENSORS false
 #define GGUF        true
-#define ADVISE_LOADER(id, name_, gguf_, layout_, channels_, modules_, experts_, kept_, menu_, \
-                      source)                                                                 \
-    {.name = name_,                                                                           \
-     .gguf = (gguf_),                                                                         \
-     .layout = DTI_LAYOUT_##layout_,                                                          \
-     .channels = (channels_),                                                                 \
-     .modules = (modules_),                                                                   \
-     .experts = (experts_),                                                                   \
-     .kept = kept_,                                                                           \
+#define ADVISE_LOADER(id, name_, gguf_, layout_, channels_, modules_, experts_, stacks_, kept_, \
+                      menu_, source)                                                            \
+    {.name = name_,                                                                             \
+     .gguf = (gguf_),                                                                           \
+     .layout = DTI_LAYOUT_##layout_,                                                            \
+     .channels = (channels_),                                                                   \
+     .modules = (modules_),                                                                     \
+     .experts = (experts_),                                                                     \
+     .stacks = (stacks_),                                                                       \
+     .kept = kept_,                                                                             \
      .menu = menu_},
 #include "files/advise/advise_loaders.def"
 #undef SAFETENSORS
@@ -38,7 +39,8 @@ const struct dti_advise_row *dti_advise_row_of(enum dti_advise_loader loader)
 bool dti_advise_takes(const struct dti_advise_row *row, const struct dti_tensor *tensor)
 {
     return tensor->format && dti_format_is_float(tensor->format) && tensor->format->width > 8 &&
-           tensor->rank == 2 && tensor->elements > 0 && !dti_tensor_refusal(tensor) &&
+           (tensor->rank == 2 || (tensor->rank == 3 && row->stacks)) && tensor->elements > 0 &&
+           !dti_tensor_refusal(tensor) &&
            dti_quant_name_ends(tensor->name, tensor->name_length, ".weight") &&
            !dti_tensor_fits(row->kept, tensor);
 }

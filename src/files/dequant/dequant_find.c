@@ -40,7 +40,7 @@ static enum dti_status add_parts(struct dti_file_dequant *dequant, struct dti_de
     for (size_t i = 0; i < dti_quant_row_count; i++) {
         const struct dti_quant_row *const row = &dti_quant_rows[i];
         if ((i > 0 && dti_quant_rows[i - 1].layout == row->layout) ||
-            dti_quant_layout_has_state(row->layout) ||
+            dti_quant_layout_is_read_elsewhere(row->layout) ||
             (request->layout_given && row->layout != request->layout))
             continue; /* rows of a layout are adjacent */
         struct dti_dequant_group own = *group;
@@ -246,7 +246,8 @@ static enum dti_status look_at(struct dti_file_dequant *dequant, size_t at,
     if (unread && !dequant->request.layout_given)
         return is_left_out(&dequant->request, tensor) ? DTI_OK
                                                       : refuse_unread(dequant, at, unread, reterr);
-    if (!dequant->request.layout_given || dti_quant_layout_marks(dequant->request.layout)) {
+    if (!dequant->request.layout_given || dti_quant_layout_marks(dequant->request.layout) ||
+        dti_quant_layout_has_stems(dequant->request.layout)) {
         struct dti_dequant_group read;
         const enum dti_status status = dti_dequant_layout_of(dequant, at, &read, reterr);
         if (status != DTI_OK || read.layout_read)
@@ -277,7 +278,8 @@ static enum dti_status look_at(struct dti_file_dequant *dequant, size_t at,
         return dti_dequant_take(dequant, &group, ret, reterr);
     }
     add_part(dequant, &group, DTI_PART_ORDER, order);
-    if (dequant->request.layout_given && dti_quant_layout_has_state(dequant->request.layout))
+    if (dequant->request.layout_given &&
+        dti_quant_layout_is_read_elsewhere(dequant->request.layout))
         return DTI_OK; /* in such layouts all codes have a state */
     const enum dti_status status = add_parts(dequant, &group, reterr);
     if (status != DTI_OK || (!group.packed_name && !dti_dequant_has(&group, DTI_PART_SCALE)))

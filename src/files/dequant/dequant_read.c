@@ -446,7 +446,7 @@ void dti_dequant_method_init(struct dti_dequant_method *ret,
     else if (dti_dequant_along(tensor))
         dequant_init_blocks(ret, tensor);
     else if (has_biases(tensor))
-        ret->kernel = dti_quant_find_biased(tensor->is->level);
+        ret->kernel = dti_quant_find_biased(true, tensor->is->level);
     else if (!tensor->is->block || has_floats(tensor))
         init_affine(ret, tensor);
     if (has_packed(tensor)) {

@@ -161,7 +161,7 @@ static bool row_fits(const struct dti_dequant_group *group, const struct dti_qua
 {
     const struct dti_block_format *const block = row->block;
     const bool tensor_scale = dti_dequant_has(group, DTI_PART_TENSOR_SCALE);
-    if (dti_quant_layout_has_state(row->layout) || /* dequant_state.c, dequant_comfy.c */
+    if (dti_quant_layout_is_read_elsewhere(row->layout) || /* dequant_state.c, dequant_comfy.c */
         !scale_fits(group, row, block) || !(row == pairs || name_fits(group, row)) ||
         (group->bound && row->layout != group->layout) ||
         (tensor_scale && (!block || block->family != DTI_BLOCKS_NV)) || (group->inverse && block))

@@ -46,7 +46,7 @@ static enum dti_status dequant_npy(struct dti_file_dequant *dequant, struct dti_
 {
     const enum dti_quant_layout layout =
         dequant->request.layout_given ? dequant->request.layout : DTI_LAYOUT_COMPRESSED_TENSORS;
-    if (dti_quant_layout_has_state(layout))
+    if (dti_quant_layout_is_read_elsewhere(layout))
         return DTI_OK; /* needs names */
     const struct dti_quant_row *const row = dti_quant_row_find(layout, "int8");
     struct dti_container *const container = dequant->container;

@@ -49,13 +49,6 @@ static bool is_width(unsigned bits)
     return bits >= 1 && bits <= BITS_MAX && bits != 7;
 }
 
-/* Writes the value of a metadata entry. Affine codes usually need it, since the shapes do not
- * determine width and group length. */
-static void tell(unsigned bits, uint64_t length, char ret[DTI_MLX_ENTRY_SIZE])
-{
-    (void)snprintf(ret, DTI_MLX_ENTRY_SIZE, "affine %u %llu", bits, (unsigned long long)length);
-}
-
 /* The scheme in the metadata, if it is a value that dtinfo writes. */
 static struct mlx_scheme entry_of(struct dti_file_dequant *dequant,
                                   const struct dti_dequant_group *group)
@@ -64,7 +57,7 @@ static struct mlx_scheme entry_of(struct dti_file_dequant *dequant,
     char text[DTI_MLX_ENTRY_SIZE];
     for (unsigned bits = 1; bits <= BITS_MAX && entry; bits++) {
         for (unsigned i = 0; i < GROUP_LENGTHS; i++) {
-            tell(bits, group_lengths[i], text);
+            dti_quant_biased_entry(bits, group_lengths[i], text, sizeof text);
             if (is_width(bits) && entry->value_length == strlen(text) &&
                 memcmp(entry->value, text, entry->value_length) == 0)
                 return (struct mlx_scheme){.bits = bits, .group = group_lengths[i]};
@@ -397,7 +390,7 @@ static enum dti_status plan_mlx(const struct dti_transcode_target *target, struc
     if (status != DTI_OK)
         return status;
     const uint64_t rows = grouped->height, groups = grouped->groups;
-    tell(grouped->bits, grouped->length, ret->entry);
+    dti_quant_biased_entry(grouped->bits, grouped->length, ret->entry, sizeof ret->entry);
     struct dti_transcode_part *part = dti_grouped_add(ret, grouped, ".weight", DTI_UINT32, rows,
                                                       grouped->columns / 32 * grouped->bits);
     status = dti_grouped_codes(pool, grouped, DTI_ORDER_ALONG, false, part, reterr);

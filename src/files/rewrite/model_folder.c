@@ -18,6 +18,7 @@
 #include "files/stored/quant_marks.h"
 #include "files/stored/quant_names.h"
 #include "files/transcode/file_transcode.h"
+#include "files/transcode/transcode_mlx.h"
 #include "io/net/remote.h"
 #include "util/errno_text.h"
 #include "util/json/json_edit.h"
@@ -26,13 +27,20 @@
 
 static const char weight[] = ".weight";
 
+/* Whether it is a matrix of a module, and stays unchanged. */
+static bool is_kept(const struct dti_rewrite *rewrite, size_t at)
+{
+    const struct dti_tensor *const tensor = dti_rewrite_source(rewrite, at);
+    return rewrite->tensors[at].fate != DTI_FATE_CHANGED && tensor->rank >= 2 &&
+           dti_quant_name_ends(tensor->name, tensor->name_length, weight);
+}
+
 /* Lists modules with a matrix that stays unchanged. */
 static void put_kept(const struct dti_rewrite *rewrite, struct dti_buffer *out)
 {
     for (size_t i = 0; i < rewrite->tensor_count; i++) {
         const struct dti_tensor *const tensor = dti_rewrite_source(rewrite, i);
-        if (rewrite->tensors[i].fate != DTI_FATE_CHANGED && tensor->rank >= 2 &&
-            dti_quant_name_ends(tensor->name, tensor->name_length, weight))
+        if (is_kept(rewrite, i))
             dti_config_add_module(out, 4, tensor->name, tensor->name_length);
     }
     dti_config_end_modules(out, 4);
@@ -170,6 +178,36 @@ static void put_layers(const struct dti_rewrite *rewrite, const char *kept, stru
     dti_config_layers_free(&layers);
 }
 
+static struct dti_mlx_scheme mlx_scheme_of(const struct dti_quantize_form *form)
+{
+    const struct dti_quant_scheme *const scheme = &form->recipe->scheme;
+    if (scheme->block)
+        return dti_mlx_scheme_of_block(scheme->block->id);
+    return (struct dti_mlx_scheme){scheme->group, dti_quant_row_bits(form->row), "affine"};
+}
+
+/* MLX: the scheme of the first matrix, and members for modules that differ from it. */
+static void put_mlx(const struct dti_rewrite *rewrite, struct dti_buffer *ret)
+{
+    struct dti_mlx_scheme usual = {.mode = NULL};
+    for (size_t i = 0; i < rewrite->tensor_count && !usual.mode; i++) {
+        if (rewrite->tensors[i].way->by)
+            usual = mlx_scheme_of(rewrite->tensors[i].way->by);
+    }
+    dti_mlx_config_begin(ret, &usual);
+    for (size_t i = 0; i < rewrite->tensor_count; i++) {
+        const struct dti_tensor *const tensor = dti_rewrite_source(rewrite, i);
+        const struct dti_quantize_form *const by = rewrite->tensors[i].way->by;
+        struct dti_mlx_scheme own = {.mode = NULL};
+        if (by)
+            own = mlx_scheme_of(by);
+        if (by || is_kept(rewrite, i))
+            dti_mlx_config_add(ret, &usual, by ? &own : NULL, tensor->name,
+                               tensor->name_length - (sizeof weight - 1));
+    }
+    dti_buffer_puts(ret, "\n}");
+}
+
 /* The one form of all tensors; NULL: there are several. */
 static const struct dti_quantize_form *only_form(const struct dti_rewrite *rewrite)
 {
@@ -195,7 +233,9 @@ static void put(const struct dti_rewrite *rewrite, const char *kept, struct dti_
                (rewrite->forms[i].recipe->high && rewrite->forms[i].row->packing == DTI_QUANT_BITS);
     if (dti_quant_layout_marks(layout))
         return; /* each matrix says what it is */
-    if (!flat && !is_usual(rewrite))
+    if (dti_quant_layout_has_stems(layout))
+        put_mlx(rewrite, ret);
+    else if (!flat && !is_usual(rewrite))
         *ret_why = "loaders have channels along axis 0 and groups along the last axis";
     else if (!flat && high)
         *ret_why = "loaders have the first code in the lowest bits";
@@ -431,7 +471,10 @@ static void warn(const struct dti_rewrite *rewrite, const char *code, const char
 /* MLX loaders read "quantization", a member that other writers use for their own data. */
 static bool is_mlx(const struct dti_rewrite *rewrite)
 {
-    return rewrite->request.recipe == DTI_RECIPE_TRANSCODE &&
+    const struct dti_rewrite_request *const request = &rewrite->request;
+    if (request->recipe == DTI_RECIPE_QUANTIZE)
+        return dti_quant_layout_has_stems(request->quantize.layout);
+    return request->recipe == DTI_RECIPE_TRANSCODE &&
            dti_file_transcode_request(rewrite->request.transcode)->layout == DTI_TRANSCODE_MLX;
 }
 

@@ -117,6 +117,12 @@ void dti_quant_task_fill(const struct dti_quant_task *task, unsigned char *codes
 enum dti_status dti_quant_task_nest(const struct dti_quant_task *task, float *scales, float *own,
                                     uint64_t first, size_t n, struct dti_error *reterr);
 
+/* quantize_biased.c: writes scales and biases from `first` on, as codes of their dtype; overwrites
+ * both. */
+enum dti_status dti_quant_task_biased(const struct dti_quant_task *task, float *scales,
+                                      float *biases, uint64_t first, size_t n,
+                                      struct dti_error *reterr);
+
 /* quantize_tiles.c: matrices with a mark. */
 /* Bytes of the room for tiles of that many scales; 0: the task has none in tiles. */
 uint64_t dti_quant_tiles_room(const struct dti_quant_task *task, uint64_t scales);

@@ -156,6 +156,10 @@ static enum dti_status write_scales(struct dti_quantize_job *job, struct dti_qua
         return dti_quant_task_tiles(task, &job->merging, member->buffer[DTI_QUANT_SCALES],
                                     piece->scale, piece->scales, member->buffer[DTI_QUANT_PACKED],
                                     reterr);
+    if (task->stored.biases)
+        return dti_quant_task_biased(task, (float *)(void *)member->buffer[DTI_QUANT_SCALES],
+                                     (float *)(void *)member->buffer[DTI_QUANT_ZERO_POINTS],
+                                     piece->scale, piece->scales, reterr);
     const size_t item = (size_t)(sizes->scale_bytes / sizes->scales);
     if (!task->stored.row->block) /* block scales are in file order */
         dti_quant_little(member->buffer[DTI_QUANT_SCALES], item, piece->scales);

@@ -21,6 +21,12 @@ static enum dti_status find_row(const struct dti_rewrite *rewrite, struct dti_qu
     const char *const layout = dti_quant_layout_name(recipe->layout);
     form->row = dti_quant_row_find(recipe->layout, recipe->dtype);
     const bool named = dti_container_has(rewrite->request.kind, DTI_TRAIT_SEVERAL);
+    const bool texts = dti_holds_texts(rewrite->request.kind);
+    if (form->row && dti_quant_layout_has_stems(recipe->layout) && !(named && texts))
+        return dti_fail(reterr, DTI_USAGE,
+                        "the layout %s needs names of tensors and metadata, which %s files do not "
+                        "have; write safetensors",
+                        layout, dti_container_name(rewrite->request.kind));
     if (form->row && dti_quant_layout_has_state(recipe->layout) && !named)
         return dti_fail(reterr, DTI_USAGE,
                         "the layout %s needs names of tensors, which %s files do not have; write "
@@ -32,9 +38,17 @@ static enum dti_status find_row(const struct dti_rewrite *rewrite, struct dti_qu
         return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_LAYOUT_WITH_ZEROS,
                                "%s does not support zero points", layout);
     }
+    if (dti_quant_layout_has_stems(recipe->layout))
+        return dti_fail(reterr, DTI_USAGE,
+                        "%s does not support %s; it has uint2, uint3, uint4, uint5, uint6, uint8, "
+                        "mxfp4, mxfp8_e4m3 and nvfp4",
+                        layout, recipe->dtype);
     if (dti_quant_row_find(DTI_LAYOUT_COMPRESSED_TENSORS, recipe->dtype))
         return dti_fail_remedy(reterr, DTI_USAGE, DTI_REMEDY_LAYOUT_WITH_NAMES,
                                "%s does not support %s", layout, recipe->dtype);
+    if (dti_quant_row_find(DTI_LAYOUT_MLX, recipe->dtype))
+        return dti_fail(reterr, DTI_USAGE, "%s does not support %s; the layout mlx does", layout,
+                        recipe->dtype);
     return dti_fail(reterr, DTI_WRONG_KIND,
                     "no file layout supports %s with scales; use an fp8 dtype, an integer of 2, "
                     "4, 8 or 16 bits or a block format",
@@ -92,7 +106,9 @@ static enum dti_fate choose(const struct dti_rewrite *rewrite, const struct dti_
     const enum dti_fate fate = dti_quantize_fate(names, tensor, at);
     if (fate == DTI_FATE_CHANGED && named && !dti_named_type_of(named, tensor))
         return DTI_FATE_KEEP;
-    if (fate == DTI_FATE_CHANGED && dti_quant_layout_marks(rewrite->request.quantize.layout) &&
+    const enum dti_quant_layout layout = rewrite->request.quantize.layout;
+    if (fate == DTI_FATE_CHANGED &&
+        (dti_quant_layout_marks(layout) || dti_quant_layout_has_stems(layout)) &&
         !dti_quant_can_mark(tensor->name, tensor->name_length, tensor->rank))
         return DTI_FATE_UNNAMED;
     return fate;
@@ -232,7 +248,7 @@ static enum dti_status check_siblings(const struct dti_rewrite *rewrite, struct 
     for (size_t layout = 0; layout < DTI_LAYOUT_COUNT; layout++) {
         const struct dti_quant_row *const row =
             dti_quant_row_find((enum dti_quant_layout)layout, "int8");
-        if (dti_quant_layout_has_state((enum dti_quant_layout)layout))
+        if (dti_quant_layout_is_read_elsewhere((enum dti_quant_layout)layout))
             continue;
         for (int part = DTI_PART_SCALE; part < DTI_PART_COUNT && status == DTI_OK; part++) {
             const char *const suffix = dti_quant_suffix(row, (enum dti_quant_part)part);

@@ -76,7 +76,9 @@ void dti_rewrite_stored(const struct dti_rewrite *rewrite, size_t tensor,
         .pad = recipe->pad,
         .high = recipe->high || dti_quant_is_flat(form->row) ||
                 (form->row->flags & DTI_QUANT_HIGH) != 0,
-        .tensor_scale = scheme->block && scheme->block->family == DTI_BLOCKS_NV,
+        .tensor_scale = scheme->block && scheme->block->family == DTI_BLOCKS_NV &&
+                        dti_quant_suffix(form->row, DTI_PART_TENSOR_SCALE),
+        .biases = scheme->biased,
         .nested = scheme->nested,
         .number = source->format,
         .rank = source->rank,

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "convert/quant_plan.h"
 #include "core/number/spell.h"
 #include "files/stored/quant_marks.h"
 #include "files/stored/quant_reading.h"
@@ -24,8 +25,9 @@ size_t dti_quant_part_stem(const struct dti_quant_row *row, enum dti_quant_part 
                            const char **ret_suffix)
 {
     const bool marked = part == DTI_PART_STATE && dti_quant_mark(row);
+    const bool stem = part != DTI_PART_CODES && dti_quant_layout_has_stems(row->layout);
     *ret_suffix = marked ? DTI_QUANT_MARK_SUFFIX : dti_quant_suffix(row, part);
-    return marked ? dti_quant_mark_stem(length) : length;
+    return marked || stem ? dti_quant_mark_stem(length) : length;
 }
 
 /* Packs the last dimension. */
@@ -40,12 +42,13 @@ static enum dti_status pack(const struct dti_quant_stored *stored, unsigned bits
         *last = dti_divide_up(all, 32);
         return DTI_OK;
     }
-    if (all % 8 != 0)
+    const unsigned item = dti_format_get(stored->row->codes)->width;
+    if (all % item != 0)
         return dti_fail(
             reterr, DTI_WRONG_KIND,
-            "has %llu codes of %u bits in its last dimension, which do not fill whole bytes",
-            (unsigned long long)*last, bits);
-    *last = all / 8;
+            "has %llu codes of %u bits in its last dimension, which do not fill whole %s",
+            (unsigned long long)*last, bits, item == 8 ? "bytes" : "words");
+    *last = all / item;
     return DTI_OK;
 }
 
@@ -164,7 +167,7 @@ enum dti_status dti_quant_parts(const struct dti_quant_stored *stored,
     if (stored->rank > 0)
         memcpy(codes->shape, stored->shape, stored->rank * sizeof stored->shape[0]);
     *scale = *codes;
-    scale->dtype = row->scale;
+    scale->dtype = row->scale == DTI_NONE ? dti_quant_biased_number(stored->number) : row->scale;
     if (stored->rank == 0 && stored->per != DTI_PER_TENSOR)
         return dti_fail(reterr, DTI_WRONG_KIND, "has no dimension for scales");
     enum dti_status status = shape_scale(stored, codes, scale, reterr);
@@ -176,6 +179,8 @@ enum dti_status dti_quant_parts(const struct dti_quant_stored *stored,
         return status;
     if (stored->zero_points)
         shape_zero_point(stored, bits, scale, &parts[DTI_PART_ZERO_POINT]);
+    if (stored->biases)
+        parts[DTI_PART_BIAS] = *scale;
     if (stored->tensor_scale)
         parts[DTI_PART_TENSOR_SCALE] = (struct dti_quant_part_shape){
             .there = true,
@@ -230,6 +235,11 @@ static bool is_open_group(const struct dti_quant_stored *stored)
            dti_quant_lengths_of(length, length / stored->group, either).other > 0;
 }
 
+void dti_quant_biased_entry(unsigned bits, uint64_t length, char *buffer, size_t size)
+{
+    (void)snprintf(buffer, size, "affine %u %llu", bits, (unsigned long long)length);
+}
+
 bool dti_quant_entry(const struct dti_quant_stored *stored, char buffer[DTI_QUANT_ENTRY_SIZE])
 {
     const bool high = stored->row->packing == DTI_QUANT_BITS && stored->high;
@@ -238,9 +248,14 @@ bool dti_quant_entry(const struct dti_quant_stored *stored, char buffer[DTI_QUAN
                       !stored->zero_points; /* could be narrower codes */
     const int used = snprintf(buffer, DTI_QUANT_ENTRY_SIZE, "%s %s",
                               dti_quant_row_name(stored->row), high ? "high" : "low");
-    if (hidden)
+    if (stored->biases)
+        dti_quant_biased_entry(dti_quant_row_bits(stored->row), stored->group, buffer,
+                               DTI_QUANT_ENTRY_SIZE);
+    else if (hidden)
         (void)snprintf(buffer + used, DTI_QUANT_ENTRY_SIZE - (size_t)used, " %lu",
                        (unsigned long)stored->group);
+    if (dti_quant_layout_has_stems(stored->row->layout))
+        return stored->biases; /* the bits of a scale tell blocks apart */
     if (dti_quant_layout_has_state(stored->row->layout))
         return false; /* its state contains everything */
     const bool unscaled = stored->row->block && stored->row->block->family == DTI_BLOCKS_NV &&

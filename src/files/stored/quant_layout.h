@@ -17,6 +17,7 @@
  *                                but along the second-to-last dimension:
  *                                [ceil(r bits / 32), c / group]
  *   tensor scale  X_global_scale [1] fp32, its inverse; modelopt: X_scale_2 []
+ *   bias          Y.biases       mlx, for Y.weight: shape and dtype of Y.scales
  *   shape         X_shape        [rank] int64, the original shape: with WORDS and with padding
  *
  * bitsandbytes flattens the tensor to n elements in order; blocks cross rows:
@@ -87,13 +88,14 @@ enum { /* flags */
 };
 
 struct dti_quant_row {
-    enum dti_quant_layout layout;
     const struct dti_block_format *block; /* NULL: codes of `number` */
+    enum dti_quant_layout layout;
     enum dti_dtype number;
     enum dti_dtype codes;
     enum dti_quant_packing packing;
     enum dti_dtype scale;
-    unsigned flags;
+    unsigned char odd; /* number is DTI_NONE: the bits of unsigned codes */
+    unsigned char flags;
 };
 /* A row of the table (quant_layouts.def). */
 #define DTI_QUANT_ROW(layout_id, what, codes_id, packing_id, scale_id, more) \
@@ -132,6 +134,14 @@ static inline bool dti_quant_is_rotated(const struct dti_quant_row *row)
 }
 /* Whether each tensor of a layout has a part that says what it is; it is then read by that part. */
 bool dti_quant_layout_has_state(enum dti_quant_layout layout);
+/* Whether a layout's parts are named after modules: X is Y.weight, and they are Y.scales ... Such a
+ * layout has matrices only, and is read by its row of layouts.h. */
+bool dti_quant_layout_has_stems(enum dti_quant_layout layout);
+/* Whether the table of this layout is for writing only. */
+static inline bool dti_quant_layout_is_read_elsewhere(enum dti_quant_layout layout)
+{
+    return dti_quant_layout_has_state(layout) || dti_quant_layout_has_stems(layout);
+}
 /* The name of a part: *ret_suffix follows that many bytes of X, whose length is `length`. The row
  * has the part. */
 size_t dti_quant_part_stem(const struct dti_quant_row *row, enum dti_quant_part part, size_t length,
@@ -157,6 +167,7 @@ struct dti_quant_stored {
     bool pad;               /* rows are padded to whole groups */
     bool high;              /* BITS: element 0 in the high bits */
     bool tensor_scale;
+    bool biases;                     /* each group has one */
     bool nested;                     /* scales are quantized too */
     const struct dti_format *number; /* original dtype, from a state; else NULL */
     unsigned rank, axis;             /* axis < rank; 0 for rank 0 */
@@ -174,6 +185,8 @@ enum dti_status dti_quant_parts(const struct dti_quant_stored *stored,
 #define DTI_QUANT_KEY "dtinfo.quant."
 enum { DTI_QUANT_ENTRY_SIZE = DTI_NAME_SIZE + 20 };
 bool dti_quant_entry(const struct dti_quant_stored *stored, char buffer[DTI_QUANT_ENTRY_SIZE]);
+/* The entry of codes with biases: "affine 4 64". Shapes do not determine the two numbers. */
+void dti_quant_biased_entry(unsigned bits, uint64_t length, char *buffer, size_t size);
 /* Whether the rows are WORDS padded to groups whose length only the metadata entry has. */
 bool dti_quant_hides_groups(const struct dti_quant_stored *stored);
 /* Returns false if the value is not valid. *ret_group is 0 where it has no group length. */

@@ -84,7 +84,8 @@ static double error_of(const struct dti_grouped *grouped, float scale, unsigned 
     double worst = 0;
     for (size_t i = 0; i < count; i++)
         codes[i] = (unsigned char)i;
-    dti_quant_find_biased(grouped->how->is->level)->run.biased_back(&args, by_bias, codes, count);
+    dti_quant_find_biased(true, grouped->how->is->level)
+        ->run.biased_back(&args, by_bias, codes, count);
     for (size_t i = 0; i < count; i++) {
         const float by_zero = scale * (float)((int)i - (int)zero);
         const float old = grouped->biased ? by_bias[i] : by_zero;

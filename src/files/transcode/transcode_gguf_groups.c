@@ -229,7 +229,7 @@ static void old_numbers(const struct dti_grouped *grouped, float scale, float bi
     const struct dti_biased_args args = {
         .number = grouped->scale, .group = count, .scales = &scale, .biases = &bias};
     if (grouped->biased)
-        dti_quant_find_biased(grouped->how->is->level)
+        dti_quant_find_biased(true, grouped->how->is->level)
             ->run.biased_back(&args, numbers, codes, count);
 }
 

@@ -139,49 +139,66 @@ static enum dti_status plan_blocks(const struct dti_transcode_target *target, st
     return mode->block == DTI_BLOCK_NVFP4 ? add_nv_scale(found, ret, reterr) : DTI_OK;
 }
 
-/* What the configuration says of a tensor. */
-struct scheme {
-    uint64_t group;
-    unsigned bits;
-    const char *mode;
-};
+struct dti_mlx_scheme dti_mlx_scheme_of_block(enum dti_block block)
+{
+    const struct dti_mlx_mode *const mode = mode_of(block);
+    return (struct dti_mlx_scheme){mode->group, mode->bits, mode->name};
+}
 
-static struct scheme scheme_of(const struct dti_transcode_target *target,
-                               const struct dti_dequant_found *found)
+static struct dti_mlx_scheme scheme_of(const struct dti_transcode_target *target,
+                                       const struct dti_dequant_found *found)
 {
     const struct dti_mlx_mode *const mode = new_mode(target, found);
     struct dti_grouped grouped;
     if (mode)
-        return (struct scheme){mode->group, mode->bits, mode->name};
+        return dti_mlx_scheme_of_block(mode->block);
     (void)dti_grouped_facts(&grouped, found, "", NULL); /* cannot fail: it was planned */
-    return (struct scheme){grouped.length, grouped.bits, "affine"};
+    return (struct dti_mlx_scheme){grouped.length, grouped.bits, "affine"};
 }
 
-static void put_scheme(struct dti_buffer *ret, const struct scheme *scheme, const char *space)
+static void put_scheme(struct dti_buffer *ret, const struct dti_mlx_scheme *scheme,
+                       const char *space)
 {
     dti_buffer_print(ret, "{\n%s  \"group_size\": %llu,\n%s  \"bits\": %u,\n%s  \"mode\": \"%s\"",
                      space, (unsigned long long)scheme->group, space, scheme->bits, space,
                      scheme->mode);
 }
 
+void dti_mlx_config_begin(struct dti_buffer *ret, const struct dti_mlx_scheme *usual)
+{
+    put_scheme(ret, usual, "");
+}
+
+void dti_mlx_config_add(struct dti_buffer *ret, const struct dti_mlx_scheme *usual,
+                        const struct dti_mlx_scheme *own, const char *module, size_t length)
+{
+    if (own && own->bits == usual->bits && own->group == usual->group &&
+        strcmp(own->mode, usual->mode) == 0)
+        return;
+    dti_buffer_puts(ret, ",\n  ");
+    dti_json_quoted(ret, module, length);
+    dti_buffer_puts(ret, ": ");
+    if (!own) {
+        dti_buffer_puts(ret, "false");
+        return;
+    }
+    put_scheme(ret, own, "  ");
+    dti_buffer_puts(ret, "\n  }");
+}
+
 void dti_mlx_config(const struct dti_transcode_target *target,
                     const struct dti_dequant_found *const *all, size_t count, const char *kept,
                     struct dti_buffer *ret, const char **ret_why)
 {
-    const struct scheme usual = scheme_of(target, all[0]);
+    const struct dti_mlx_scheme usual = scheme_of(target, all[0]);
     (void)kept; /* modules without scales are not quantized */
     (void)ret_why;
-    put_scheme(ret, &usual, "");
+    dti_mlx_config_begin(ret, &usual);
     for (size_t i = 1; i < count; i++) {
         const struct dti_tensor *const shown = all[i]->shown;
-        const struct scheme own = scheme_of(target, all[i]);
-        if (own.bits == usual.bits && own.group == usual.group && strcmp(own.mode, usual.mode) == 0)
-            continue;
-        dti_buffer_puts(ret, ",\n  ");
-        dti_json_quoted(ret, shown->name, shown->name_length - (sizeof weight - 1));
-        dti_buffer_puts(ret, ": ");
-        put_scheme(ret, &own, "  ");
-        dti_buffer_puts(ret, "\n  }");
+        const struct dti_mlx_scheme own = scheme_of(target, all[i]);
+        dti_mlx_config_add(ret, &usual, &own, shown->name,
+                           shown->name_length - (sizeof weight - 1));
     }
     dti_buffer_puts(ret, "\n}");
 }

@@ -58,9 +58,24 @@ struct dti_biased_args {
     enum dti_dtype number; /* fp32, fp16 or bf16 */
     size_t group;
     const float *scales, *biases;
+    unsigned bits; /* of a code; quantization only */
 };
 typedef void dti_biased_dequantize_fn(const struct dti_biased_args *args, float *x,
                                       const unsigned char *codes, size_t n);
+/* The way there, as mx.quantize() of MLX 0.32.4 computes it on processors, with each operation
+ * rounded to fp32; n: whole groups, whose length is a multiple of DTI_BIASED_LANES and at most
+ * DTI_BIASED_MOST. low and high: the least and the largest number of a group, without NaNs.
+ *
+ * edge: the one of larger magnitude, high if both are equal. step = max((high - low) / (2^bits -
+ * 1), 1e-7), negative if the edge is high. turns = edge / step, rounded to an integer. If it is 0:
+ * scale = step, bias = 0; otherwise scale = edge / turns, bias = edge. code = (x - bias) / scale,
+ * rounded to an integer, clamped; 0 for NaN.
+ *
+ * Scales and biases are rounded to `number` after that: codes do not see it. */
+enum { DTI_BIASED_LANES = 16, DTI_BIASED_MOST = 128 };
+typedef void dti_biased_quantize_fn(const struct dti_biased_args *args, unsigned char *codes,
+                                    float *scales, float *biases, const float *x, size_t n,
+                                    struct dti_quant_count *count);
 
 /* Rotation of groups of numbers by the regular Hadamard matrix of their length, a power of 4 (see
  * quant_lanes_rotate.c), divided by the square root of that length.
@@ -150,6 +165,7 @@ struct dti_quant_kernel {
         DTI_QUANT_RANGE_COLUMNS,
         DTI_QUANT_AFFINE,
         DTI_QUANT_AFFINE_BACK,
+        DTI_QUANT_BIASED,
         DTI_QUANT_BIASED_BACK,
         DTI_QUANT_ROTATE,
         DTI_QUANT_UNROTATE,
@@ -165,6 +181,7 @@ struct dti_quant_kernel {
         dti_range_columns_fn *range_columns;
         dti_affine_quantize_fn *affine;
         dti_affine_dequantize_fn *affine_back;
+        dti_biased_quantize_fn *biased;
         dti_biased_dequantize_fn *biased_back;
         dti_rotate_fn *rotate;
         dti_unrotate_fn *unrotate;
@@ -180,7 +197,7 @@ extern const size_t dti_quant_kernel_count;
 const struct dti_quant_kernel *dti_quant_find_range(bool columns, enum dti_level allowed);
 const struct dti_quant_kernel *dti_quant_find_affine(bool back, const struct dti_affine_args *args,
                                                      enum dti_level allowed);
-const struct dti_quant_kernel *dti_quant_find_biased(enum dti_level allowed);
+const struct dti_quant_kernel *dti_quant_find_biased(bool back, enum dti_level allowed);
 const struct dti_quant_kernel *dti_quant_find_rotate(bool back, enum dti_level allowed);
 const struct dti_quant_kernel *dti_quant_find_blocks(bool back, const struct dti_block_args *args,
                                                      enum dti_level allowed);

@@ -10,6 +10,7 @@
 #define QUANT_RANGE_COLUMNS(function, level)                dti_range_columns_fn function;
 #define QUANT_AFFINE(function, codes, columns, level)       dti_affine_quantize_fn function;
 #define QUANT_AFFINE_BACK(function, codes, columns, level)  dti_affine_dequantize_fn function;
+#define QUANT_BIASED(function, level)                       dti_biased_quantize_fn function;
 #define QUANT_BIASED_BACK(function, level)                  dti_biased_dequantize_fn function;
 #define QUANT_ROTATE(function, level)                       dti_rotate_fn function;
 #define QUANT_UNROTATE(function, level)                     dti_unrotate_fn function;
@@ -20,6 +21,7 @@
 #undef QUANT_RANGE_COLUMNS
 #undef QUANT_AFFINE
 #undef QUANT_AFFINE_BACK
+#undef QUANT_BIASED
 #undef QUANT_BIASED_BACK
 #undef QUANT_ROTATE
 #undef QUANT_UNROTATE

@@ -20,6 +20,7 @@ enum { ALL_BLOCKS = (1 << DTI_BLOCK_COUNT) - 1, ALL_ORDERS = (1 << (DTI_BLOCK_BY
 #define QUANT_AFFINE_BACK(function, codes_, columns_, level)                                      \
     {ROW(function, AFFINE_BACK, level), .codes = DTI_QUANT_CODES_##codes_, .columns = (columns_), \
      .run = {.affine_back = (function)}},
+#define QUANT_BIASED(function, level) {ROW(function, BIASED, level), .run = {.biased = (function)}},
 #define QUANT_BIASED_BACK(function, level) \
     {ROW(function, BIASED_BACK, level), .run = {.biased_back = (function)}},
 #define QUANT_ROTATE(function, level) {ROW(function, ROTATE, level), .run = {.rotate = (function)}},
@@ -89,9 +90,9 @@ const struct dti_quant_kernel *dti_quant_find_affine(bool back, const struct dti
     RETURN_FIRST(takes_affine(&rows[i], back, args));
 }
 
-const struct dti_quant_kernel *dti_quant_find_biased(enum dti_level allowed)
+const struct dti_quant_kernel *dti_quant_find_biased(bool back, enum dti_level allowed)
 {
-    RETURN_FIRST(rows[i].work == DTI_QUANT_BIASED_BACK);
+    RETURN_FIRST(rows[i].work == (back ? DTI_QUANT_BIASED_BACK : DTI_QUANT_BIASED));
 }
 
 const struct dti_quant_kernel *dti_quant_find_rotate(bool back, enum dti_level allowed)

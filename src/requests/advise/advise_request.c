@@ -12,7 +12,8 @@
 #include "util/text/ascii.h"
 
 static const struct dti_choice loader_choices[] = {
-#define ADVISE_LOADER(id, name_, written, layout, channels, modules, experts, kept, menu, help_) \
+#define ADVISE_LOADER(id, name_, written, layout, channels, modules, experts, stacks, kept, menu, \
+                      help_)                                                                      \
     {.name = name_, .value = DTI_ADVISE_##id, .help = help_},
 #include "files/advise/advise_loaders.def"
     {.name = NULL},

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Plans of advise, executed by quant, and loaded by the loaders' own code: compressed-tensors and transformers for vllm's
-layout, comfy-kitchen for ComfyUI's, gguf-py for GGUF. A plan has several formats, all together have every format of the
+layout, comfy-kitchen for ComfyUI's, gguf-py for GGUF, mlx-lm for MLX's. A plan has several formats, all together have every format of the
 loader's menu, each module of the plan belongs to exactly one group of config.json, and the loader's numbers are those of
 quant --dequant.
 
@@ -253,6 +253,37 @@ def llama_cpp():
     TALLY.part("plans for llama.cpp")
 
 
+def mlx():
+    """mlx-lm builds each module with the scheme that config.json has for it; MLX's numbers, in bf16, where it computes them."""
+    if not (have("mlx.core") and have("mlx_lm")):
+        return TALLY.skip("mlx and mlx-lm")
+    import pathlib
+    import mlx.core as mx
+    from mlx_lm.utils import load_model
+    mx.set_default_device(mx.cpu)
+    words = {(8, "affine"): "uint8", (6, "affine"): "uint6", (5, "affine"): "uint5", (4, "affine"): "uint4", (3, "affine"): "uint3",
+             (2, "affine"): "uint2", (8, "mxfp8"): "mxfp8_e4m3", (4, "mxfp4"): "mxfp4", (4, "nvfp4"): "nvfp4"}
+    seen = set()
+    for menu in ("uint8,uint2", "mxfp8,uint3", "uint6,mxfp4", "uint5,nvfp4", "stored,uint4",
+                 "stored,uint8,uint6,uint5,uint4,uint3,uint2,mxfp8,mxfp4,nvfp4"):
+        formats = planned("mlx", menu, "mlx")
+        run("quant", "mlx", "fp32", "--dequant", "-o", "numbers", "--force", "-q")
+        run("verify", "model", "mlx", "--recipe", "plan.json", "-q")
+        own = read("numbers/model.safetensors")
+        built, _ = load_model(pathlib.Path("mlx"))
+        modules = {name: module for name, module in built.named_modules() if hasattr(module, "bits")}
+        TALLY.check(menu + ": formats of modules", {name + ".weight": words[module.bits, module.mode] for name, module in
+                                                    modules.items()}, formats)
+        for name, module in modules.items():
+            theirs = mx.dequantize(module.weight, module.scales, module.get("biases"), module.group_size, module.bits,
+                                   mode=module.mode)
+            near("%s: %s of %s" % (menu, module.mode, name), np.array(theirs.astype(mx.float32)), own[name + ".weight"], 127)
+        TALLY.check(menu + ": it runs", bool(mx.isfinite(built(mx.array([[1, 2, 3]]))).all()), True)
+        seen.update(formats.values())
+    every_format("mlx", seen)
+    TALLY.part("plans for mlx")
+
+
 with tempfile.TemporaryDirectory() as place:
     os.chdir(place)
     model()
@@ -260,5 +291,6 @@ with tempfile.TemporaryDirectory() as place:
     modelopt()
     comfyui()
     llama_cpp()
+    mlx()
     os.chdir("/")
 TALLY.finish()
