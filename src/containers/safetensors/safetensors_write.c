@@ -265,7 +265,7 @@ static enum dti_status begin(const struct dti_new_source *source,
                                          DTI_NAMED(struct dti_metadata, key), "metadata", reterr);
     if (status == DTI_OK)
         status = check_names(source->items, source->count, source->named, "tensor", reterr);
-    size_t beyond = SIZE_MAX; /* told only if all can be measured */
+    size_t beyond = SIZE_MAX; /* given only if all can be measured */
     *ret_bytes = 0;
     *ret_aligned = true;
     for (size_t i = 0; status == DTI_OK && i < source->count; i++) {
