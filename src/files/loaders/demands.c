@@ -89,15 +89,54 @@ static enum dti_status add_gguf(struct dti_loader_demands *demands, const struct
     return add(demands, DTI_LOADER_GGUF, subject, at, reterr);
 }
 
-static enum dti_status add_tensor(struct dti_loader_demands *demands,
+/* The file that the container is a view of, and its names once they were asked for. */
+struct demanded_file {
+    const struct dti_container *file;
+    const struct dti_quant_config *config; /* or NULL */
+    struct dti_quant_names names;
+    bool named;
+};
+
+/* Whether its algorithm ("quant_algo") takes the scale of activations from the file, which has
+ * none.
+ */
+static enum dti_status find_lack(struct demanded_file *from, const struct dti_tensor *tensor,
+                                 bool *ret_lacks, struct dti_error *reterr)
+{
+    static const char end[] = ".weight";
+    const struct dti_form_traits *const form = dti_tensor_form(tensor)->is;
+    const bool fp8 = strcmp(form->dtype, "fp8_e4m3fn") == 0 && form->per == DTI_PER_TENSOR;
+    const bool nvfp4 = strcmp(form->dtype, "nvfp4") == 0 && from->config &&
+                       strcmp(from->config->algorithm, "NVFP4") == 0;
+    size_t at;
+    *ret_lacks = false;
+    if (!(fp8 || nvfp4) || !dti_quant_name_ends(tensor->name, tensor->name_length, end))
+        return DTI_OK;
+    if (!from->named && !dti_quant_names_init(&from->names, from->file))
+        return dti_no_memory(reterr);
+    from->named = true;
+    *ret_lacks = !dti_quant_names_find(&from->names, tensor->name,
+                                       tensor->name_length - (sizeof end - 1), ".input_scale", &at);
+    return DTI_OK;
+}
+
+static enum dti_status add_tensor(struct dti_loader_demands *demands, struct demanded_file *from,
                                   const struct dti_tensor *tensor, size_t at,
                                   struct dti_error *reterr)
 {
     char subject[DTI_DEMAND_SUBJECT];
     if (dti_tensor_form(tensor)) {
         const struct dti_form_traits *const form = dti_tensor_form(tensor)->is;
-        (void)snprintf(subject, sizeof subject, "%.40s %.24s %s", layout_of(form, demands->method),
-                       form->dtype, per_of(form));
+        const char *const layout = layout_of(form, demands->method);
+        const struct dti_layout_ops *const ops = dti_layout_called(layout);
+        bool lacks = false;
+        if (ops && ops->algorithms) {
+            const enum dti_status status = find_lack(from, tensor, &lacks, reterr);
+            if (status != DTI_OK)
+                return status;
+        }
+        (void)snprintf(subject, sizeof subject, "%.40s %.24s %s%s", layout, form->dtype,
+                       per_of(form), lacks ? " without input_scale" : "");
         return add(demands, DTI_LOADER_LAYOUT, subject, at, reterr);
     }
     if (tensor->coded_weights)
@@ -183,6 +222,9 @@ enum dti_status dti_loader_demands(struct dti_loader_demands *ret, struct dti_co
 {
     char architecture[DTI_DEMAND_SUBJECT];
     const bool gguf = dti_is_gguf(container->kind);
+    struct demanded_file from = {
+        .file = container->stored ? container->stored : container,
+        .config = container->stored && !gguf ? dti_dequant_config(container->own) : NULL};
     *ret = (struct dti_loader_demands){.list = NULL};
     enum dti_status status = add(ret, DTI_LOADER_KIND, kind_of(container), SIZE_MAX, reterr);
     if (status == DTI_OK && gguf)
@@ -193,8 +235,10 @@ enum dti_status dti_loader_demands(struct dti_loader_demands *ret, struct dti_co
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         const struct dti_tensor *const tensor = &container->tensors[tensors[i]];
         status = gguf ? add_gguf(ret, tensor, tensors[i], architecture, reterr)
-                      : add_tensor(ret, tensor, tensors[i], reterr);
+                      : add_tensor(ret, &from, tensor, tensors[i], reterr);
     }
+    if (from.named)
+        dti_quant_names_free(&from.names);
     return status;
 }
 

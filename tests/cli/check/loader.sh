@@ -15,11 +15,19 @@ if case == "plain":
     part("a.weight", "BF16", (32, 32))
 if case == "wide":
     part("a.weight", "F8_E8M0", (32, 32))
-if case == "fp8":
+if case in ("fp8", "fp8_inputs"):
     method = {"quantization_config": {"quant_method": "modelopt", "quant_algo": "FP8", "ignore": []}}
     for name in "ab":
         part(name + ".weight", "F8_E4M3", (32, 32))
         part(name + ".weight_scale", "F32", ())
+        if case == "fp8_inputs":
+            part(name + ".input_scale", "F32", ())
+if case.startswith("nvfp4"): # with activations of 16 bits there is no scale of them
+    algorithm = {"nvfp4": "NVFP4", "nvfp4_16": "W4A16_NVFP4"}[case]
+    method = {"quantization_config": {"quant_method": "modelopt", "quant_algo": algorithm, "group_size": 16, "ignore": []}}
+    part("a.weight", "U8", (32, 16))
+    part("a.weight_scale", "F8_E4M3", (32, 2))
+    part("a.weight_scale_2", "F32", ())
 if case == "int8":
     method = {"quantization_config": {"quant_method": "modelopt", "quant_algo": "INT8_SQ", "ignore": []}}
     part("a.weight", "I8", (32, 32))
@@ -34,7 +42,7 @@ with open(case + "/config.json", "w") as file:
 write_file(case + "/model.safetensors", tensors)
 EOF
 }
-for case in plain wide fp8 int8 exl3; do
+for case in plain wide fp8 fp8_inputs nvfp4 nvfp4_16 int8 exl3; do
     make $case
     dtinfo check $case/model.safetensors --loader vllm,transformers,llama.cpp,comfyui,mlx; echo "exit $?"
 done
