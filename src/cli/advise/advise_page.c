@@ -160,6 +160,16 @@ static enum dti_status put_groups(const struct dti_command_context *cx,
     return dti_put_table(cx, table, 2, reterr);
 }
 
+/* Whether the plan has tensors to quantize. */
+static bool quantizes(const struct dti_advise *advise)
+{
+    for (size_t g = 0; g < advise->group_count; g++) {
+        if (advise->choice_formats[advise->picks[g]] < advise->measured.format_count)
+            return true;
+    }
+    return false;
+}
+
 static void put_notes(const struct dti_command_context *cx, const struct dti_advise *advise)
 {
     char path[DTI_QUOTE_SIZE], model[DTI_QUOTE_SIZE];
@@ -173,6 +183,9 @@ static void put_notes(const struct dti_command_context *cx, const struct dti_adv
     else if (advise->plan && advise->form != DTI_ADVISE_AS_PLAN)
         dti_put_line(cx, DTI_STYLE_PLAIN, 2, "%s%s", dti_advise_form_row(advise->form)->label,
                      dti_human_path(path, advise->plan));
+    else if (advise->plan && !quantizes(advise))
+        dti_put_line(cx, DTI_STYLE_PLAIN, 2,
+                     "plan: nothing to quantize: all tensors fit as they are");
     else if (advise->plan)
         dti_put_line(cx, DTI_STYLE_PLAIN, 2, "plan: dtinfo quant %s --plan %s -o OUT",
                      dti_human_path(model, advise->path), dti_human_path(path, advise->plan));

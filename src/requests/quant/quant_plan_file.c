@@ -117,8 +117,10 @@ static void read_members(struct plan_reading *reading)
             dti_members_skip(reader);
         }
     }
-    if (!reading->schema || !reading->writes || plan->named.count == 0)
-        dti_members_refuse(reader, "this is no plan of dtinfo for any tensor");
+    if (!reading->schema || !reading->writes)
+        dti_members_refuse(reader, "this is no plan of dtinfo");
+    else if (plan->named.count == 0)
+        dti_members_refuse(reader, "this plan quantizes nothing: all tensors stay as they are");
 }
 
 /* What --type would have. */

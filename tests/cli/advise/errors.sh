@@ -80,3 +80,6 @@ header = json.dumps({"w.weight": {"dtype": "F32", "shape": [64, 64], "data_offse
 open("nan.safetensors", "wb").write(struct.pack("<Q", len(header)) + header + data)
 P
 try advise nan.safetensors --fit 10kB
+# the plan of a model that fits as it is
+try advise model --fit 1GB -o all.json | tail -n 2
+try quant model --plan all.json -o out/
