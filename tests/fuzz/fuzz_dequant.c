@@ -237,7 +237,7 @@ static void check_view(struct dti_file_dequant *dequant)
     static float numbers[PIECE], again[PIECE];
     const struct dti_container *const view = dti_file_dequant_container(dequant);
     for (size_t i = 0; i < view->tensor_count; i++) {
-        const struct dti_tensor *const tensor = &view->tensors[i];
+        const struct dti_tensor *const tensor = dti_container_tensor(view, i);
         struct dti_batch_source source;
         const struct dti_input *input;
         uint64_t offset;
@@ -329,7 +329,7 @@ static void check_translated(struct dti_file_dequant *dequant, unsigned which)
     }
     const struct dti_container *const view = dti_file_transcode_container(transcode);
     for (size_t i = 0; i < view->tensor_count; i++) {
-        const uint64_t size = view->tensors[i].bytes;
+        const uint64_t size = dti_container_tensor(view, i)->bytes;
         struct dti_batch_source source;
         const struct dti_input *input;
         struct dti_window window = {.way = DTI_WINDOW_COPY};

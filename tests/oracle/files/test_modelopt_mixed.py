@@ -12,9 +12,14 @@ usage: test_modelopt_mixed.py DTINFO
 import json
 import os
 import shutil
+import sys
 import tempfile
 
-from harness import QUICK
+from harness import QUICK, have
+
+if not have("numpy"):
+    print("skipped: needs numpy")
+    sys.exit(77)
 from layout_files import E2M1, E4M3
 from tensor_files import read_file, write_file
 from transcode_check import F32, RANDOM, TALLY, equal, np, run, write
