@@ -20,8 +20,9 @@ DTI_LANE float to_fp16(float x)
 {
     const uint32_t magnitude = dti_lane_magnitude_f32(x);
     const uint32_t sign = dti_lane_bits_f32(x) ^ magnitude;
-    /* below 2^-14: the last place of 1/2 + x is 2^-24 */
-    const float small = (dti_lane_f32(magnitude) + 0.5F) - 0.5F;
+    /* below 2^-14: the last place of 1/2 + x is 2^-24. Each operation on its own: some registers
+     * are wider */
+    const float sum = dti_lane_f32(magnitude) + 0.5F, small = sum - 0.5F;
     uint32_t rounded = (magnitude + 0xfff + (magnitude >> 13 & 1)) & UINT32_C(0xffffe000);
     rounded = rounded >= UINT32_C(0x47800000) ? DTI_LANE_INF : rounded;
     rounded = magnitude < UINT32_C(0x38800000) ? dti_lane_bits_f32(small) : rounded;
@@ -101,7 +102,7 @@ DTI_LANE void choose(float low, float high, float largest, float *ret_scale, flo
 {
     const float least = 1e-7F;
     const bool is_low = dti_lane_magnitude_f32(low) > dti_lane_magnitude_f32(high);
-    const float size = high - low; /* each operation on its own: some registers are wider */
+    const float size = high - low; /* as above */
     float step = size / largest;
     step = step < least ? least : step;
     step = is_low ? step : -step;
