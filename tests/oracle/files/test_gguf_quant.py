@@ -92,10 +92,12 @@ def encode(name, numbers):
 
 
 def offered():
-    """The types that --help lists."""
+    """The types that --help lists, but those that want weights: test_gguf_importance.py has them."""
+    weighted = ("IQ1_S", "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S")
     text = run("quant", "--help")[0]
     listed = re.search(r"\n  in gguf +((?:.*\n)(?: {11}.*\n)*)", text).group(1)
-    return [word.strip().upper() for word in listed.replace("\n", " ").split(",")]
+    words = [word.strip().upper() for word in listed.replace("\n", " ").split(",")]
+    return [word for word in words if word not in weighted]
 
 
 def model():
