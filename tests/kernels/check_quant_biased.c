@@ -157,7 +157,8 @@ static void want_group(const struct dti_biased_args *args, const float *x, uint8
                        uint32_t *ret_scale, uint32_t *ret_bias, struct dti_quant_count *count)
 {
     const struct dti_format *const number = dti_format_get(args->number);
-    const double most = (1 << args->bits) - 1, least = (double)1e-7F;
+    const float least_step = 1e-7F; /* a variable: C may compute constants in double */
+    const double most = (1 << args->bits) - 1, least = (double)least_step;
     double low = (double)INFINITY, high = -low, specials = 0, clipped = 0;
     for (size_t i = 0; i < args->group; i++) {
         const double value = (double)x[i];
