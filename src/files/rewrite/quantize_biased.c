@@ -4,22 +4,7 @@
 #include <string.h>
 
 #include "files/rewrite/quantize.h"
-
-/* The code of a number that fp16 has. */
-static uint32_t fp16_code(uint32_t bits)
-{
-    const uint32_t sign = bits >> 16 & 0x8000, magnitude = bits & UINT32_C(0x7fffffff);
-    if (magnitude > UINT32_C(0x7f800000))
-        return 0x7e00;
-    if (magnitude == UINT32_C(0x7f800000))
-        return sign | 0x7c00;
-    if (magnitude >= UINT32_C(0x38800000)) /* 2^-14 */
-        return sign | ((magnitude >> 13) - ((127 - 15) << 10));
-    if (magnitude < UINT32_C(0x33800000)) /* 2^-24 */
-        return sign;
-    const uint32_t significand = (magnitude & UINT32_C(0x7fffff)) | UINT32_C(0x800000);
-    return sign | significand >> (126 - (magnitude >> 23));
-}
+#include "files/transcode/transcode_grouped.h"
 
 /* Replaces numbers by their codes, little-endian. Returns the bytes of one. */
 static size_t encode(enum dti_dtype number, float *numbers, size_t n)
@@ -27,11 +12,9 @@ static size_t encode(enum dti_dtype number, float *numbers, size_t n)
     unsigned char *const bytes = (unsigned char *)numbers;
     const size_t item = number == DTI_FP32 ? 4 : 2;
     for (size_t i = 0; i < n; i++) {
-        uint32_t code;
-        memcpy(&code, bytes + 4 * i, sizeof code);
-        code = number == DTI_FP16 ? fp16_code(code) : number == DTI_BF16 ? code >> 16 : code;
-        for (size_t j = 0; j < item; j++)
-            bytes[item * i + j] = (unsigned char)(code >> 8 * j);
+        float value;
+        memcpy(&value, bytes + 4 * i, sizeof value);
+        dti_grouped_put(number, bytes + item * i, value);
     }
     return item;
 }
