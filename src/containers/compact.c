@@ -26,17 +26,25 @@ static const struct dti_tensor *alike(const struct dti_container *container, siz
     return &container->likes[row_of(container, tensor)->like];
 }
 
-static const struct dti_tensor *make(const struct dti_container *container, size_t tensor)
+struct dti_tensor *dti_tensor_made(const struct dti_tensor *like, const char *name,
+                                   uint32_t name_length)
 {
     static _Thread_local struct dti_tensor rooms[DTI_MADE_TENSORS];
     static _Thread_local unsigned used;
-    const struct tensor_row *const row = row_of(container, tensor);
     struct dti_tensor *const room = &rooms[used++ % DTI_MADE_TENSORS];
-    *room = container->likes[row->like];
-    room->name = row->name;
-    room->name_length = row->name_length;
-    room->offset = row->offset;
+    *room = *like;
+    room->name = name;
+    room->name_length = name_length;
     return room;
+}
+
+static const struct dti_tensor *make(const struct dti_container *container, size_t tensor)
+{
+    const struct tensor_row *const row = row_of(container, tensor);
+    struct dti_tensor *const made =
+        dti_tensor_made(&container->likes[row->like], row->name, row->name_length);
+    made->offset = row->offset;
+    return made;
 }
 
 /* Writes each row to where tensors were that have theirs; false: out of memory. */

@@ -261,6 +261,10 @@ static inline const struct dti_tensor *dti_container_tensor(const struct dti_con
     return container->tensors ? &container->tensors[tensor] : container->make(container, tensor);
 }
 
+/* For `make`: a tensor like another one, by a name of its own. */
+struct dti_tensor *dti_tensor_made(const struct dti_tensor *like, const char *name,
+                                   uint32_t name_length);
+
 /* The same, perhaps without name and offset; it stays as long as the container. */
 static inline const struct dti_tensor *dti_container_alike(const struct dti_container *container,
                                                            size_t tensor)

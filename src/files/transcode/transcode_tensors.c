@@ -36,18 +36,11 @@ const struct dti_tensor *dti_transcode_alike(const struct dti_container *view, s
 
 const struct dti_tensor *dti_transcode_make_tensor(const struct dti_container *view, size_t at)
 {
-    static _Thread_local struct dti_tensor rooms[DTI_MADE_TENSORS];
-    static _Thread_local unsigned used;
     const struct dti_file_transcode *const transcode = view->own;
     const struct dti_transcode_entry *const entry = &transcode->entries[at];
     const struct dti_transcode_like *const like = dti_transcode_like_of(transcode, at);
-    if (!like)
-        return &transcode->dequant->view.tensors[entry->origin];
-    struct dti_tensor *const room = &rooms[used++ % DTI_MADE_TENSORS];
-    *room = like->tensor;
-    room->name = entry->name;
-    room->name_length = entry->name_length;
-    return room;
+    return like ? dti_tensor_made(&like->tensor, entry->name, entry->name_length)
+                : &transcode->dequant->view.tensors[entry->origin];
 }
 
 bool dti_transcode_make_tensors(struct dti_file_transcode *transcode)
