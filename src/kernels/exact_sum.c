@@ -84,10 +84,12 @@ double dti_exact_sum_value(const struct dti_exact_sum *sum)
     }
     const bool negative = sum->word[WORDS - 1] >> 63 != 0;
     const uint64_t *magnitude = sum->word;
-    uint64_t opposite[WORDS] = {0};
+    uint64_t opposite[WORDS];
     unsigned borrow = 0;
-    for (unsigned i = 0; negative && i < WORDS; i++)
+    for (unsigned i = 0; negative && i < WORDS; i++) {
+        opposite[i] = 0;
         borrow = dti_wide_sub(&opposite[i], sum->word[i], borrow);
+    }
     if (negative)
         magnitude = opposite;
     int top = WORDS - 1;
@@ -101,9 +103,10 @@ double dti_exact_sum_value(const struct dti_exact_sum *sum)
 
     /* With the word below the top one there are at least 65 bits; the rounding takes 53, and a
      * sticky bit for the rest. */
-    bool sticky = false;
-    for (int i = top - 2; i >= 0 && !sticky; i--)
-        sticky = magnitude[i] != 0;
+    uint64_t below = 0;
+    for (int i = 0; i < top - 1; i++)
+        below |= magnitude[i];
+    const bool sticky = below != 0;
     struct dti_value value;
     dti_value_set_wide(&value, negative, magnitude[top], magnitude[top - 1], sticky,
                        64 * ((int64_t)top - 1) - 1074);

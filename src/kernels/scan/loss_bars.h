@@ -299,37 +299,85 @@ static inline void dti_loss_work_through(struct dti_loss_work *w, dti_loss_group
     dti_loss_add_lanes(loss, &w->lanes);
 }
 
+/* The magnitudes of a group's errors and their ratios to the sources, as fp32. Magnitudes are
+ * compared as bits, whose maxima compilers vectorize. */
+struct dti_loss_ratios {
+    float size[DTI_LOSS_GROUP], error[DTI_LOSS_GROUP], ratio[DTI_LOSS_GROUP];
+    uint32_t largest, most; /* of errors, of ratios */
+};
+
+static inline uint32_t dti_loss_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* False if an error exceeds that share of its source. */
+static inline bool dti_loss_find_ratios(struct dti_loss_ratios *r, const void *x, const float *y,
+                                        float share)
+{
+    uint32_t largest = 0, most = 0, beyond = 0;
+    for (unsigned i = 0; i < DTI_LOSS_GROUP; i++) {
+        float source, ratio;
+        memcpy(&source, (const unsigned char *)x + i * sizeof source, sizeof source);
+        const float size = fabsf(source), error = fabsf(y[i] - source);
+        const uint32_t divisor = dti_lane_max32(dti_loss_bits(size), 1); /* 0 has no error */
+        memcpy(&ratio, &divisor, sizeof ratio);
+        ratio = error / ratio;
+        beyond |= error <= share * size ? 0U : 1U; /* also 1 for NaN */
+        largest = dti_lane_max32(largest, dti_loss_bits(error));
+        most = dti_lane_max32(most, dti_loss_bits(ratio));
+        r->size[i] = size;
+        r->error[i] = error;
+        r->ratio[i] = ratio;
+    }
+    r->largest = largest;
+    r->most = most;
+    return !beyond;
+}
+
+/* Whether a number of a block is this one. */
+static inline bool dti_loss_has(const float number[DTI_LOSS_LANES], uint32_t bits)
+{
+    uint32_t apart = UINT32_MAX;
+    for (unsigned i = 0; i < DTI_LOSS_LANES; i++)
+        apart = dti_lane_min32(apart, dti_loss_bits(number[i]) ^ bits);
+    return apart == 0;
+}
+
 /* Raises the maxima for a group that exceeds a bar but is otherwise of this sort; false if some
- * error is too large for the sort. */
+ * error is too large for the sort. The largest of the true ratios is among those that are largest
+ * when rounded to fp32: only these are divided again. */
 static inline bool dti_loss_raise(struct dti_loss_work *w, enum dti_loss_sort sort, const void *x,
                                   const float *y, size_t at)
 {
-    const float share = sort == DTI_LOSS_PLAIN && !w->cast ? 0.499F : 1;
-    const float inverse = w->bars.inverse, most = w->bars.most;
-    unsigned risen = 0, beyond = 0; /* bit i: in block i */
-    for (unsigned j = 0; j < DTI_LOSS_GROUP / DTI_LOSS_LANES; j++) {
-        unsigned rises = 0, exceeds = 0;
-        float from[DTI_LOSS_LANES];
-        memcpy(from, (const unsigned char *)x + j * sizeof from, sizeof from);
-        for (unsigned i = 0; i < DTI_LOSS_LANES; i++) {
-            const float size = fabsf(from[i]), error = fabsf(y[j * DTI_LOSS_LANES + i] - from[i]);
-            rises |= (unsigned)(fmaf(error, inverse, -(size < most ? size : most)) > 0);
-            exceeds |= (unsigned)!(error <= share * size); /* also true for NaN */
+    struct dti_loss_ratios r;
+    if (!dti_loss_find_ratios(&r, x, y, sort == DTI_LOSS_PLAIN && !w->cast ? 0.499F : 1))
+        return false;
+    const bool higher = r.most > 0 && r.most >= dti_loss_bits((float)w->loss->max_relative);
+    float largest;
+    memcpy(&largest, &r.largest, sizeof largest);
+    bool risen = (double)largest > w->peak.largest;
+    for (size_t i = 0; i < DTI_LOSS_GROUP; i += DTI_LOSS_LANES) {
+        for (size_t j = i; risen && dti_loss_has(r.error + i, r.largest); j++) {
+            if (dti_loss_bits(r.error[j]) != r.largest)
+                continue;
+            dti_loss_peak_rise(&w->peak, (double)largest, w->index + at + j);
+            risen = false;
         }
-        risen |= rises << j;
-        beyond |= exceeds;
-    }
-    for (; !beyond && risen; risen &= risen - 1) {
-        const size_t first = dti_loss_lowest(risen) * DTI_LOSS_LANES;
-        struct dti_loss_block b;
-        dti_loss_load_f32(b.x, x, first, DTI_LOSS_LANES);
-        dti_loss_load_f32(b.y, (const void *)y, first, DTI_LOSS_LANES);
-        for (unsigned i = 0; i < DTI_LOSS_LANES; i++)
-            b.error[i] = fabs(dti_fp64_add(b.y[i], -b.x[i]));
-        dti_loss_look_for_peaks(&b, w->index + at + first, &w->peak, w->loss);
+        if (!higher || !dti_loss_has(r.ratio + i, r.most))
+            continue;
+        for (size_t j = i; j < i + DTI_LOSS_LANES; j++) {
+            if (dti_loss_bits(r.ratio[j]) != r.most)
+                continue;
+            const double ratio = dti_fp64_divide((double)r.error[j], (double)r.size[j]);
+            if (ratio > w->loss->max_relative)
+                w->loss->max_relative = ratio;
+        }
     }
     dti_loss_bars_set(&w->bars, &w->peak, w->loss->max_relative);
-    return !beyond;
+    return true;
 }
 
 /* Defines the kernel of a level from its add_groups(work, sort, at), which is a

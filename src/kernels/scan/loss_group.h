@@ -52,26 +52,43 @@ static inline bool dti_loss_count_special(const struct dti_loss_rule *rule, doub
     return (dti_loss_count_specials(rule, &masks, index, loss) & 1) == 0;
 }
 
+/* The largest of a block's numbers, none of which is negative. */
+static inline double dti_loss_largest(const double number[DTI_LOSS_LANES])
+{
+    int64_t largest = 0;
+    for (unsigned i = 0; i < DTI_LOSS_LANES; i++)
+        largest = dti_lane_max64(largest, (int64_t)dti_fp64_bits(number[i]));
+    return dti_fp64_from_bits((uint64_t)largest);
+}
+
 /* Updates the largest errors. e > m |x| in real numbers implies e >= RN(m |x|), so the
- * multiplication misses no ratio above the largest so far. */
+ * multiplication misses no ratio above the largest so far. Without branches: in the first blocks of
+ * an array both maxima rise again and again. */
 static inline void dti_loss_look_for_peaks(const struct dti_loss_block *b, uint64_t index,
                                            struct dti_loss_peak *peak, struct dti_loss *loss)
 {
+    double error[DTI_LOSS_LANES], source[DTI_LOSS_LANES];
+    const double most = loss->max_relative, largest = dti_loss_largest(b->error);
     unsigned above = 0;
-    for (unsigned i = 0; i < DTI_LOSS_LANES; i++)
-        above |= (unsigned)(b->error[i] > peak->largest) |
-                 ((unsigned)(b->error[i] >= loss->max_relative * fabs(b->x[i])) &
-                  (unsigned)(b->error[i] > 0));
-    for (unsigned i = 0; above && i < DTI_LOSS_LANES; i++) {
-        const double error = b->error[i], source = fabs(b->x[i]);
-        if (error > peak->largest)
-            dti_loss_peak_rise(peak, error, index + i);
-        if (source > 0 && error >= loss->max_relative * source) {
-            const double relative = dti_fp64_divide(error, source);
-            if (relative > loss->max_relative)
-                loss->max_relative = relative;
-        }
+    for (unsigned i = 0; i < DTI_LOSS_LANES; i++) {
+        const double size = fabs(b->x[i]);
+        const bool counts = (b->error[i] > 0) & (size > 0) & (b->error[i] >= most * size);
+        above |= counts ? 1U : 0U;
+        error[i] = counts ? b->error[i] : 0;
+        source[i] = counts ? size : 1;
     }
+    if (largest > peak->largest) {
+        unsigned first = 0;
+        while (b->error[first] < largest)
+            first++;
+        dti_loss_peak_rise(peak, largest, index + first);
+    }
+    if (!above)
+        return;
+    for (unsigned i = 0; i < DTI_LOSS_LANES; i++)
+        error[i] = dti_fp64_divide(error[i], source[i]);
+    const double ratio = dti_loss_largest(error);
+    loss->max_relative = ratio > most ? ratio : most;
 }
 
 /* Everything except the sums for n elements. Elements without an error are set to 0, like those
@@ -184,8 +201,10 @@ static inline void dti_loss_add_group(const struct dti_loss_rule *rule, bool wid
     enum { BLOCKS = DTI_LOSS_GROUP / DTI_LOSS_LANES };
     const bool single = !wide && n == DTI_LOSS_GROUP;
     struct dti_loss_block block[BLOCKS];
-    struct dti_loss_singles s = {{0}, {0}, {0}, {0}, {0}};
+    struct dti_loss_singles s;
     unsigned odd = 0;
+    if (single)
+        s = (struct dti_loss_singles){{0}, {0}, {0}, {0}, {0}};
     for (size_t i = 0; i * DTI_LOSS_LANES < n; i++) {
         const size_t at = i * DTI_LOSS_LANES;
         const size_t count = n - at < DTI_LOSS_LANES ? n - at : DTI_LOSS_LANES;
@@ -193,6 +212,9 @@ static inline void dti_loss_add_group(const struct dti_loss_rule *rule, bool wid
         if (wide) {
             dti_loss_load_f64(b->x, source, at, count);
             dti_loss_load_f64(b->y, stored, at, count);
+        } else if (count == DTI_LOSS_LANES) { /* of a known size: without a call */
+            dti_loss_load_f32(b->x, source, at, DTI_LOSS_LANES);
+            dti_loss_load_f32(b->y, stored, at, DTI_LOSS_LANES);
         } else {
             dti_loss_load_f32(b->x, source, at, count);
             dti_loss_load_f32(b->y, stored, at, count);

@@ -74,17 +74,34 @@ static inline float dti_loss_fold_eight(const float *sum)
     return dti_fp32_add(dti_loss_fold_four(sum), dti_loss_fold_four(sum + 4 * DTI_LOSS_LANES));
 }
 
+/* The same where some of a tile's groups do not exist: adding their sums of 0 would change
+ * nothing. The result is where the first group was. */
+static inline void dti_loss_fold_some(float *sum, size_t count)
+{
+    for (size_t step = 1; step < count; step *= 2) {
+        for (size_t at = 0; at + step < count; at += 2 * step) {
+            float *const to = sum + at * DTI_LOSS_LANES, *const from = to + step * DTI_LOSS_LANES;
+            for (size_t i = 0; i < DTI_LOSS_LANES; i++)
+                to[i] = dti_fp32_add(to[i], from[i]);
+        }
+    }
+}
+
 /* Adds the first `count` groups in the order of the fixed tree, and adds the result to the
  * lanes. */
 static inline void dti_loss_fold(float sum[DTI_LOSS_GROUPS * DTI_LOSS_LANES], size_t count,
                                  double lanes[DTI_LOSS_LANES])
 {
     float total[DTI_LOSS_LANES];
-    for (size_t i = count * DTI_LOSS_LANES; i < DTI_LOSS_GROUPS * DTI_LOSS_LANES; i++)
-        sum[i] = 0;
-    for (size_t i = 0; i < DTI_LOSS_LANES; i++)
-        total[i] = dti_fp32_add(dti_loss_fold_eight(sum + i),
-                                dti_loss_fold_eight(sum + 8 * DTI_LOSS_LANES + i));
+    if (count == DTI_LOSS_GROUPS) {
+        for (size_t i = 0; i < DTI_LOSS_LANES; i++)
+            total[i] = dti_fp32_add(dti_loss_fold_eight(sum + i),
+                                    dti_loss_fold_eight(sum + 8 * DTI_LOSS_LANES + i));
+    } else {
+        dti_loss_fold_some(sum, count);
+        for (size_t i = 0; i < DTI_LOSS_LANES; i++)
+            total[i] = sum[i];
+    }
     for (size_t i = 0; i < DTI_LOSS_LANES; i++)
         lanes[i] = dti_fp64_add(lanes[i], total[i]);
 }
@@ -92,6 +109,8 @@ static inline void dti_loss_fold(float sum[DTI_LOSS_GROUPS * DTI_LOSS_LANES], si
 static inline void dti_loss_fold_groups(struct dti_loss_groups *groups, size_t count,
                                         struct dti_loss_lanes *lanes)
 {
+    if (count == 0)
+        return;
     dti_loss_fold(groups->absolute, count, lanes->absolute);
     dti_loss_fold(groups->squared, count, lanes->squared);
     dti_loss_fold(groups->source_squared, count, lanes->source_squared);
