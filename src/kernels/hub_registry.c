@@ -29,6 +29,7 @@
 
 #define STATS_KERNEL(...)
 #define HISTOGRAM_KERNEL(...)
+#define CODES_KERNEL(...)
 #define PEAKS_KERNEL(...)
 
 dti_comparison_fn *dti_comparison_kernel(enum dti_comparison_hub hub, enum dti_level allowed)
@@ -62,12 +63,24 @@ dti_histogram_fn *dti_histogram_kernel(enum dti_stats_hub hub, enum dti_level al
     RETURN_FIRST;
 }
 
+dti_stats_codes_fn *dti_stats_codes_kernel(enum dti_dtype dtype, enum dti_level allowed)
+{
+#undef HISTOGRAM_KERNEL
+#undef CODES_KERNEL
+#define HISTOGRAM_KERNEL(...)
+#define CODES_KERNEL(function, dtype_id, level)                  \
+    if (dtype == DTI_##dtype_id && allowed == DTI_LEVEL_##level) \
+        return function;
+#include "kernels/scan/stats_kernels.def"
+#undef CODES_KERNEL
+#define CODES_KERNEL(...)
+    return NULL;
+}
+
 dti_code_peaks_fn *dti_code_peaks_kernel(enum dti_level allowed)
 {
     dti_code_peaks_fn *found = NULL;
-#undef HISTOGRAM_KERNEL
 #undef PEAKS_KERNEL
-#define HISTOGRAM_KERNEL(...)
 #define PEAKS_KERNEL(function, level)                             \
     if (!found && dti_level_includes(allowed, DTI_LEVEL_##level)) \
         found = function;

@@ -115,6 +115,15 @@ static bool is_within(const struct stats_scan *scan, size_t part, const unsigned
     return false;
 }
 
+/* The kernel that adds tiles of codes; NULL: numbers are needed. */
+static dti_stats_codes_fn *codes_kernel(const struct stats_scan *scan, size_t part)
+{
+    const struct dti_scan_side *const side = &scan->sides[part];
+    if (scan->tensors[part].histogram || side->layout.swapped || side->bits != side->format->width)
+        return NULL;
+    return dti_stats_codes_kernel(side->format->id, scan->frame.options->level);
+}
+
 /* Counts the elements first to first + n - 1 of a tensor, at raw. */
 static enum dti_status count(struct stats_scan *scan, size_t member, size_t part,
                              const unsigned char *raw, uint64_t first, size_t n,
@@ -129,6 +138,7 @@ static enum dti_status count(struct stats_scan *scan, size_t member, size_t part
     struct dti_stats *const stats = whole ? &tensor->stats : &mine->stats;
     struct dti_code_peaks none_yet = NO_PEAKS;
     struct dti_code_peaks *const peaks = whole ? &none_yet : &mine->peaks;
+    dti_stats_codes_fn *const add_codes = codes_kernel(scan, part);
     if (!whole)
         give_stats(scan, mine, tensor);
     if (into)
@@ -142,6 +152,8 @@ static enum dti_status count(struct stats_scan *scan, size_t member, size_t part
             stats->finite += some;
             continue;
         }
+        if (add_codes && add_codes(&tensor->rule, tile, some, first + at, stats))
+            continue;
         const enum dti_status status =
             dti_scan_numbers(side, tile, buffers.numbers[0], some, first + at, &numbers, reterr);
         if (status != DTI_OK)

@@ -91,6 +91,16 @@ void dti_stats_see_absmax(struct dti_stats *stats)
     stats->absmax_index = is_max ? stats->max_index : stats->min_index;
 }
 
+void dti_stats_add_counts(struct dti_stats *stats, const struct dti_stats_tile *tile)
+{
+    stats->finite += tile->finite;
+    stats->zeros += tile->zeros;
+    stats->negative += tile->negative;
+    stats->subnormals += tile->subnormals;
+    dti_exact_sum_add(&stats->sum, tile->sum);
+    dti_exact_sum_add(&stats->sum_squared, tile->squared);
+}
+
 void dti_stats_add_tile(struct dti_stats *stats, const struct dti_stats_tile *tile,
                         const void *numbers, size_t n, uint64_t index)
 {
@@ -99,12 +109,7 @@ void dti_stats_add_tile(struct dti_stats *stats, const struct dti_stats_tile *ti
     see_extreme(stats, true, tile->min, numbers, n, index);
     see_extreme(stats, false, tile->max, numbers, n, index);
     dti_stats_see_absmax(stats);
-    stats->finite += tile->finite;
-    stats->zeros += tile->zeros;
-    stats->negative += tile->negative;
-    stats->subnormals += tile->subnormals;
-    dti_exact_sum_add(&stats->sum, tile->sum);
-    dti_exact_sum_add(&stats->sum_squared, tile->squared);
+    dti_stats_add_counts(stats, tile);
 }
 
 static double number_at(enum dti_stats_hub hub, const unsigned char *numbers, size_t i)

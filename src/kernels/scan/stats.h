@@ -90,9 +90,17 @@ typedef void dti_stats_fn(const struct dti_stats_rule *rule, const void *numbers
 typedef void dti_histogram_fn(const struct dti_stats_rule *rule, const void *numbers, size_t n,
                               struct dti_histogram *histogram);
 
+/* The same from the codes of a dtype in the machine's byte order: false, with nothing changed, if
+ * the array may get a new extreme, or if the tile is one that the kernel does not take, such as one
+ * with a NaN. Then its numbers must be added. */
+typedef bool dti_stats_codes_fn(const struct dti_stats_rule *rule, const void *codes, size_t n,
+                                uint64_t index, struct dti_stats *stats);
+
 /* The first kernel at the allowed level; never NULL. */
 dti_stats_fn *dti_stats_kernel(enum dti_stats_hub hub, enum dti_level allowed);
 dti_histogram_fn *dti_histogram_kernel(enum dti_stats_hub hub, enum dti_level allowed);
+/* NULL if there is none for the dtype at exactly this level. */
+dti_stats_codes_fn *dti_stats_codes_kernel(enum dti_dtype dtype, enum dti_level allowed);
 
 /* The highest of n codes of 8, 16, 32 or 64 bits in the machine's byte order, both as signed and
  * as unsigned integers: where codes have a sign and a magnitude, the largest positive number and

@@ -23,6 +23,9 @@ struct dti_stats_tile {
 void dti_stats_add_tile(struct dti_stats *stats, const struct dti_stats_tile *tile,
                         const void *numbers, size_t n, uint64_t index);
 
+/* The same for a tile that has no new extreme. */
+void dti_stats_add_counts(struct dti_stats *stats, const struct dti_stats_tile *tile);
+
 /* The definition, element by element: any tile of fp32 or fp64 numbers. Kernels fall back to it
  * if not all numbers are finite. */
 void dti_stats_add_each(const struct dti_stats_rule *rule, const void *numbers, size_t n,
