@@ -337,6 +337,86 @@ static void every_kernel_counts_as_the_definition_does(void)
     }
 }
 
+/* A code of the format for a number that draw() makes for fp32, and the number that it stands for.
+ */
+static float draw_code(const struct dti_format *format, enum kind kind, size_t i, uint16_t *ret)
+{
+    static const struct dti_policy nearest = {.round = DTI_ROUND_NEAREST_EVEN};
+    uint64_t bits = draw(DTI_STATS_HUB32, kind, i);
+    if (kind == ZEROS && (i < DTI_TILE || bits << 33 != 0))
+        bits = i < DTI_TILE ? 0 : bits & INT32_MAX; /* the first extreme stays */
+    if (kind == NEGATIVE && i < DTI_TILE)
+        bits |= 1 << 22; /* below -1.5: a later tile has a new maximum */
+    struct dti_value value;
+    struct dti_outcome outcome = {.code = bits & UINT16_MAX};
+    dti_decode(dti_format_get(DTI_FP32), bits, &value);
+    if (kind == SMALL && value.kind == DTI_CLASS_FINITE && value.exponent < -100)
+        outcome.code = bits >> 10 & 0x803f; /* a subnormal of either format */
+    else if (kind != ANY_BITS)
+        dti_encode(format, &value, &nearest, 0, &outcome);
+    *ret = (uint16_t)outcome.code;
+    dti_decode(format, outcome.code, &value);
+    return value.kind == DTI_CLASS_ZERO && value.negative ? -0.0F
+                                                          : (float)dti_fp64_from_value(&value);
+}
+
+/* Tiles that a kernel of codes leaves are added by their numbers. backward: the first, then from
+ * the last on. Returns how many it took. */
+static size_t add_codes(const struct dti_stats_rule *rule, dti_stats_codes_fn *kernel,
+                        const uint16_t *codes, const float *numbers, size_t n, uint64_t index,
+                        bool backward, struct dti_stats *stats)
+{
+    const size_t tiles = (n + DTI_TILE - 1) / DTI_TILE;
+    size_t taken = 0;
+    for (size_t i = 0; i < tiles; i++) {
+        const size_t at = (backward && i > 0 ? tiles - i : i) * DTI_TILE;
+        const size_t some = n - at < DTI_TILE ? n - at : DTI_TILE;
+        const struct dti_stats before = *stats;
+        if (kernel(rule, codes + at, some, index + at, stats)) {
+            taken++;
+            continue;
+        }
+        CHECK(same(stats, &before));
+        dti_stats_add_each(rule, numbers + at, some, index + at, stats);
+    }
+    return taken;
+}
+
+static void codes_count_as_their_numbers_do(void)
+{
+    enum { MANY = 24 * DTI_TILE };
+    static uint16_t codes[MANY];
+    static float numbers[MANY];
+    static const char *const names[] = {"bf16", "fp16"};
+    for (unsigned trial = 0; trial < 2 * 2 * KINDS; trial++) {
+        const enum kind kind = (enum kind)(trial / 4);
+        const struct dti_stats_rule rule = rule_of(names[trial % 2], trial / 2 % 2 ? 0.3 : 0);
+        const size_t n = MANY - (trial % 3) * 5;
+        struct dti_stats want;
+        dti_stats_init(&want, &rule);
+        for (size_t i = 0; i < n; i++)
+            numbers[i] = draw_code(&rule.format, kind, i % 4096, &codes[i]);
+        for (size_t at = 0; at < n; at += DTI_TILE)
+            dti_stats_add_each(&rule, numbers + at, n - at < DTI_TILE ? n - at : DTI_TILE,
+                               4096 + at, &want);
+        for (int level = 0; level < DTI_LEVEL_COUNT; level++) {
+            dti_stats_codes_fn *const kernel =
+                dti_stats_codes_kernel(rule.format.id, (enum dti_level)level);
+            for (unsigned backward = 0; kernel && backward < 2; backward++) {
+                struct dti_stats got;
+                if (!dti_level_present((enum dti_level)level))
+                    continue;
+                dti_stats_init(&got, &rule);
+                const size_t taken =
+                    add_codes(&rule, kernel, codes, numbers, n, 4096, backward, &got);
+                if (!CHECK(taken > 0 || kind == ANY_BITS || kind == SPECIAL || backward) ||
+                    !same(&got, &want))
+                    printf("  %s, kind %u\n", rule.format.name, (unsigned)kind);
+            }
+        }
+    }
+}
+
 static void parts_merge_in_any_order(void)
 {
     enum { PARTS = 5 };
@@ -366,4 +446,5 @@ UNIT_MAIN(hubs_hold_their_dtypes, special_numbers_are_counted_and_left_out,
           an_empty_array_has_no_mean, the_shift_keeps_the_deviation_of_numbers_far_from_zero,
           integers_of_64_bits_have_exact_extremes, arrays_fit_where_nothing_overflows,
           ranges_begin_and_end_where_the_formats_say, histograms_have_a_place_for_each_binade,
-          every_kernel_counts_as_the_definition_does, parts_merge_in_any_order)
+          every_kernel_counts_as_the_definition_does, codes_count_as_their_numbers_do,
+          parts_merge_in_any_order)
