@@ -393,9 +393,37 @@ static void overflow_on_the_way_counts(void)
     CHECK(rule.overflow_from[0] == 65520 && rule.overflow_from[1] == 65520);
 }
 
+/* Each error is 1/4, and so are their mean and their root mean square. */
+static void every_group_of_a_short_tile_counts(void)
+{
+    static float x[DTI_TILE], y[DTI_TILE];
+    struct dti_loss_rule rule;
+    dti_loss_rule_init(&rule, dti_format_get(DTI_FP32), dti_format_get(DTI_FP16), &nearest);
+    for (size_t i = 0; i < DTI_TILE; i++) {
+        x[i] = (float)(i % 1000 + 1) + 0.25F;
+        y[i] = (float)(i % 1000 + 1);
+    }
+    for (size_t row = 0; row < dti_loss_kernel_count; row++) {
+        const struct dti_loss_kernel *const kernel = &dti_loss_kernels[row];
+        if (kernel->hub != DTI_LOSS_HUB32 || !dti_level_present(kernel->level))
+            continue;
+        for (size_t n = 1; n <= DTI_TILE; n += n < 32 ? 31 : 32) {
+            struct dti_loss loss;
+            dti_loss_init(&loss);
+            kernel->run(&rule, x, y, n, 0, &loss);
+            if (!CHECK(dti_loss_mean_absolute(&loss) == 0.25) ||
+                !CHECK(dti_loss_root_mean_square(&loss) == 0.25) ||
+                !CHECK(loss.max_absolute == 0.25 && loss.max_index == 0) ||
+                !CHECK(loss.max_relative == 0.25 / 1.25))
+                printf("  %zu numbers, %s\n", n, kernel->name);
+        }
+    }
+}
+
 UNIT_MAIN(every_kernel_counts_as_the_definition_does, figures_are_those_of_a_worked_example,
           a_nan_without_a_code_is_told_with_its_place,
           nothing_lost_is_an_infinite_ratio_and_no_signal_none,
           parts_merge_to_the_same_in_any_order,
           a_ratio_is_seen_to_rise_where_its_difference_underflows,
-          overflow_begins_where_the_formats_say, overflow_on_the_way_counts)
+          overflow_begins_where_the_formats_say, overflow_on_the_way_counts,
+          every_group_of_a_short_tile_counts)
