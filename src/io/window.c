@@ -344,7 +344,7 @@ static enum dti_window_way try_piece(struct dti_window *window, const struct dti
 }
 
 /* Takes the shortest times: other load only makes a sample slower. Mapping must be clearly faster,
- * because a copy cannot be torn. */
+ * because a copy cannot be torn, and because each window that ends interrupts all other threads. */
 static void end_trial(struct dti_window *window)
 {
     struct dti_window_trial *const trial = &window->trial;
@@ -362,7 +362,7 @@ static void end_trial(struct dti_window *window)
     if (device->way == DTI_WINDOW_UNDECIDED && device->samples[DTI_WINDOW_COPY] >= SAMPLES &&
         device->samples[DTI_WINDOW_MAP] >= SAMPLES) {
         const uint64_t copy = device->best[DTI_WINDOW_COPY], map = device->best[DTI_WINDOW_MAP];
-        device->way = map < copy - copy / 16 ? DTI_WINDOW_MAP : DTI_WINDOW_COPY;
+        device->way = map < copy - copy / 8 ? DTI_WINDOW_MAP : DTI_WINDOW_COPY;
     }
     dti_process_unlock(&known.lock);
 }

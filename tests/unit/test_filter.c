@@ -123,6 +123,7 @@ static const struct row {
     {"mprotect, code", 10, 226, {4096, 4096, 7}, EPERM_, PASS},
     {"pkey_mprotect", 329, 288, {4096, 4096, 7}, EPERM_, EPERM_},
     {"munmap", 11, 215, {0}, PASS, PASS},
+    {"mincore", 27, 232, {0}, PASS, PASS},
     {"brk", 12, 214, {0}, PASS, PASS},
     {"rt_sigreturn", 15, 139, {0}, PASS, PASS},
     {"ioctl, TCGETS", 16, 29, {1, 0x5401}, PASS, PASS},

@@ -8,18 +8,33 @@
 
 #include "files/dequant/dequant_tensor.h"
 #include "files/dequant/file_dequant.h"
+#include "kernels/cpu.h"
 #include "kernels/fp64.h"
 #include "util/checked.h"
 #include "util/run/allocate.h"
 #include "util/run/pages.h"
 
 enum {
-    MEMORY = 16 << 20, /* all threads together */
-    /* All sides of a block: reads of less cost up to a fifth more, although it stays in a core's L2
-     * cache, and a window is as large. Tiles stay in L1 from the first kernel on. */
-    BLOCK_BYTES = 2 << 20,
+    MEMORY = 16 << 20,       /* all threads together */
+    BLOCK_LEAST = 256 << 10, /* of less, reads cost up to a fifth more */
+    BLOCK_UNKNOWN = 1 << 20,
+    BLOCK_MOST = 2 << 20, /* more only takes memory */
     LINE = 64,
 };
+
+/* The bytes of all sides of a block: what a core's L2 cache holds. Between these limits times
+ * differ by less than a repetition does, whether the other cores are idle or use the last cache; a
+ * smaller block takes less memory. Writers have larger ones, of which file systems make larger
+ * folios. */
+static size_t block_bytes(void)
+{
+    const size_t cache = dti_cache_bytes(2);
+    if (cache == 0)
+        return BLOCK_UNKNOWN;
+    return cache < BLOCK_LEAST  ? (size_t)BLOCK_LEAST
+           : cache > BLOCK_MOST ? (size_t)BLOCK_MOST
+                                : cache;
+}
 
 struct dti_scan_plan {
     struct dti_scan_plan *next;
@@ -224,13 +239,13 @@ static enum dti_status make_buffers(struct dti_scan *scan, size_t members, struc
 {
     const uint64_t max = scan->options->max_memory;
     const uint64_t share = (max > 0 ? max : MEMORY) / members;
-    const size_t numbers = 2 * (size_t)DTI_SCAN_NUMBERS;
+    const size_t numbers = 2 * (size_t)DTI_SCAN_NUMBERS, limit = block_bytes();
     uint64_t most = 8, largest = 0, bytes;
     for (size_t i = 0; i < scan->count; i++) {
         const struct dti_queue_part *const part = &scan->parts[i];
         most = part->block > most ? part->block : most;
-        if (!dti_mul_u64(part->elements / 8 + 1, part->block, &bytes) || bytes > BLOCK_BYTES)
-            bytes = BLOCK_BYTES;
+        if (!dti_mul_u64(part->elements / 8 + 1, part->block, &bytes) || bytes > limit)
+            bytes = limit;
         largest = bytes > largest ? bytes : largest;
     }
     const size_t tile = DTI_TILE / 8 * (size_t)most;
