@@ -36,9 +36,22 @@ dti_comparison_fn *dti_comparison_kernel(enum dti_comparison_hub hub, enum dti_l
 {
     ROWS_OF(dti_comparison_fn, dti_comparison_hub){
 #define COMPARISON_KERNEL(function, hub, level) ROW(function, DTI_COMPARISON_##hub, level)
+#define SAME_KERNEL(...)
 #include "kernels/scan/comparison_kernels.def"
     };
     RETURN_FIRST;
+}
+
+dti_comparison_same_fn *dti_comparison_same_kernel(enum dti_dtype dtype, enum dti_level allowed)
+{
+#undef COMPARISON_KERNEL
+#undef SAME_KERNEL
+#define COMPARISON_KERNEL(...)
+#define SAME_KERNEL(function, dtype_id, level)                   \
+    if (dtype == DTI_##dtype_id && allowed == DTI_LEVEL_##level) \
+        return function;
+#include "kernels/scan/comparison_kernels.def"
+    return NULL;
 }
 
 dti_stats_fn *dti_stats_kernel(enum dti_stats_hub hub, enum dti_level allowed)

@@ -288,6 +288,43 @@ static void every_kernel_counts_as_the_definition_does(void)
     }
 }
 
+static void equal_codes_add_what_their_numbers_do(void)
+{
+    static const char *const names[] = {"bf16", "fp16"};
+    static uint16_t codes[DTI_TILE];
+    static float numbers[DTI_TILE];
+    for (unsigned trial = 0; trial < 40; trial++) {
+        const struct dti_comparison_rule rule = rule_of(names[trial % 2], names[trial % 2], 0, 0);
+        const size_t n = trial % 5 == 0 ? 48 : trial % 7 == 0 ? DTI_TILE - 1 : DTI_TILE;
+        const bool special = trial % 3 == 0;
+        for (size_t i = 0; i < n; i++) {
+            struct dti_value value;
+            codes[i] = (uint16_t)random_word();
+            if ((codes[i] & 0x7c00) == 0x7c00) /* finite in both */
+                codes[i] ^= 0x4000;
+            if (special && i == n / 3)
+                codes[i] |= 0x7f80; /* infinity or a NaN */
+            dti_decode(&rule.a, codes[i], &value);
+            numbers[i] = (float)dti_fp64_from_value(&value);
+        }
+        for (int level = 0; level < DTI_LEVEL_COUNT; level++) {
+            dti_comparison_same_fn *const kernel =
+                dti_comparison_same_kernel(rule.a.id, (enum dti_level)level);
+            struct dti_comparison got, want;
+            if (!kernel || !dti_level_present((enum dti_level)level))
+                continue;
+            dti_comparison_init(&got);
+            dti_comparison_init(&want);
+            const bool taken = kernel(codes, n, &got);
+            if (taken)
+                dti_comparison_add_each(&rule, numbers, numbers, n, 0, &want);
+            CHECK(taken == (n % 16 == 0 && !special));
+            if (!CHECK(same(&got, &want)))
+                printf("  %s, trial %u\n", rule.a.name, trial);
+        }
+    }
+}
+
 static void parts_merge_in_any_order(void)
 {
     enum { PARTS = 4 };
@@ -318,4 +355,5 @@ static void parts_merge_in_any_order(void)
 UNIT_MAIN(the_hub_holds_both_dtypes, nan_matches_nan_and_infinity_itself,
           steps_are_counted_along_the_numbers, the_earliest_of_the_largest_differences_is_told,
           equal_arrays_have_cosine_one, codes_of_any_two_dtypes_are_compared_exactly,
-          every_kernel_counts_as_the_definition_does, parts_merge_in_any_order)
+          every_kernel_counts_as_the_definition_does, equal_codes_add_what_their_numbers_do,
+          parts_merge_in_any_order)

@@ -19,7 +19,8 @@ struct compared_sides {
     struct dti_scan_side a, b;
     struct dti_input reordered; /* b in a's order */
     bool is_reordered;
-    bool same_bytes; /* equal codes are equal bytes */
+    bool same_bytes;              /* equal codes are equal bytes */
+    dti_comparison_same_fn *same; /* for equal tiles; NULL: by their numbers */
 };
 
 /* One thread's results for a pair, merged when it moves on to another: this keeps contention low,
@@ -64,6 +65,8 @@ static enum dti_status look_at(struct comparison_scan *scan, size_t part,
         const bool same =
             sides->same_bytes && memcmp(raw_a, raw_b, dti_scan_bytes(&sides->a, n)) == 0;
         const void *a, *b;
+        if (same && sides->same && sides->same(raw_a, n, comparison))
+            continue;
         enum dti_status status =
             dti_scan_numbers(&sides->a, raw_a, buffers->numbers[0], n, index, &a, reterr);
         b = a;
@@ -205,6 +208,9 @@ static enum dti_status prepare_pair(struct comparison_scan *scan, size_t at,
     pair->identical =
         same_dtype(tensor_a, tensor_b) && !pair->change_a.plus_one && !pair->change_b.plus_one;
     sides->same_bytes = pair->identical && same_layout(&sides->a, &sides->b);
+    if (sides->same_bytes && pair->rule.hub == DTI_COMPARISON_HUB32 && !sides->a.layout.swapped &&
+        sides->a.bits == format_a->width)
+        sides->same = dti_comparison_same_kernel(format_a->id, scan->frame.options->level);
     if (sides->a.elements != sides->b.elements)
         return dti_fail(reterr, DTI_BUG, "tensors of different sizes are compared");
     if (tensor_a->fortran != tensor_b->fortran && sides->b.elements > 0)

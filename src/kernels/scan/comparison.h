@@ -70,6 +70,11 @@ void dti_comparison_merge(struct dti_comparison *comparison, const struct dti_co
 typedef void dti_comparison_fn(const struct dti_comparison_rule *rule, const void *a, const void *b,
                                size_t n, uint64_t index, struct dti_comparison *comparison);
 dti_comparison_fn *dti_comparison_kernel(enum dti_comparison_hub hub, enum dti_level allowed);
+/* Adds a tile of codes of one dtype that are the same on both sides, in the machine's byte order;
+ * false, with nothing changed, if the kernel does not take it, such as one with a NaN. */
+typedef bool dti_comparison_same_fn(const void *codes, size_t n, struct dti_comparison *comparison);
+/* NULL if there is none for the dtype at exactly this level. */
+dti_comparison_same_fn *dti_comparison_same_kernel(enum dti_dtype dtype, enum dti_level allowed);
 
 double dti_comparison_mean_absolute(
     const struct dti_comparison *comparison); /* 0 if nothing was compared */
