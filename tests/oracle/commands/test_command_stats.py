@@ -57,7 +57,9 @@ def tensors(stored):
     for name in ("zeros", "subnormals", "special"):
         made[name] = plain.copy()
     made["zeros"][places] &= 0x8000
-    made["subnormals"][places] &= 0x803f
+    half = NORMAL[stored] // 2
+    made["subnormals"][places] &= 0x8000 | half - 1
+    made["subnormals"][TILE * 3:] |= np.where(made["subnormals"][TILE * 3:] & 0x7fff < half, half, 0).astype(np.uint16)
     made["special"][[5 * TILE, 7 * TILE + 9, 9 * TILE + 5]] = codes_of(stored, np.array([math.inf, math.nan, -math.inf]))
     made["falling"] = made["rising"][::-1].copy()
     return made
