@@ -245,7 +245,7 @@ static void a_team_of_any_size_gives_the_same(void)
 {
     static const enum dti_dtype pairs[][2] = {
         {DTI_FP32, DTI_BF16}, {DTI_BF16, DTI_FP4_E2M1}, {DTI_INT64, DTI_FP16}};
-    const size_t n = 300 * DTI_TILE + 999;
+    const size_t n = (size_t)(300 / unit_each(3)) * DTI_TILE + 999;
     unsigned char *const src = malloc(n * 8), *const one = malloc(n * 8),
                          *const many = malloc(n * 8);
     for (size_t p = 0; p < 3 && CHECK(src && one && many); p++) {
