@@ -68,6 +68,7 @@ wanted() {
     case $triple:$1 in
     *:growth) return 1 ;;       # its counts are the same on every machine
     s390x-*:expsin) return 1 ;; # arithmetic only, independent of byte order
+    s390x-*:regexes) return 1 ;; # steps over bytes; long, since it uses up the steps that a pattern may take
     # long without optimisation, and not about sizes
     i686-*:matmul* | i686-*:bulk_sum | i686-*:loss_near | i686-*:expsin) return 1 ;;
     aarch64-*) groups_of kernels convert | grep -qx "$1" ;;
