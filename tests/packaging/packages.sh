@@ -64,6 +64,12 @@ empty() {
 check "static, $here, in an empty root" empty "$here"
 check "static, aarch64, emulated" empty aarch64 qemu-aarch64
 
+# What people download: at most 4 MB each.
+small() {
+    [ -z "$(find "$one" -maxdepth 1 -type f -size +4000000c -print | tee /dev/stderr)" ]
+}
+check "the size of each package" small
+
 without_git() {
     rm -rf "$folder/source" && mkdir "$folder/source" && tar -C "$folder/source" --strip-components=1 -xf "$one/dtinfo-$version.tar.xz"
     (cd "$folder/source" && GIT_DIR=/nowhere meson setup build -Dman=disabled && ninja -C build dtinfo && build/dtinfo --version)

@@ -13,6 +13,8 @@
 #include "devices/gpu/gpu.h"
 #include "files/rewrite/rewrite.h"
 #include "io/output.h"
+#include "io/sandbox/sandbox.h"
+#include "io/scratch.h"
 #include "io/window.h"
 #include "util/run/parallel.h"
 
@@ -136,4 +138,32 @@ bool dti_progress_wanted(enum dti_progress_when when, const struct dti_command_c
 void dti_progress_end(struct dti_progress *progress)
 {
     (void)progress;
+}
+
+/* A browser keeps the page from everything already. */
+void dti_sandbox_begin(struct dti_sandbox *ret, bool network)
+{
+    *ret = (struct dti_sandbox){.lacks = "Linux", .rules = -1, .network = network};
+}
+
+void dti_sandbox_allow(struct dti_sandbox *sandbox, const char *path, enum dti_sandbox_use use)
+{
+    (void)sandbox;
+    (void)path;
+    (void)use;
+}
+
+void dti_sandbox_enter(struct dti_sandbox *sandbox)
+{
+    (void)sandbox;
+}
+
+void dti_sandbox_leave_out(struct dti_sandbox *sandbox)
+{
+    (void)sandbox;
+}
+
+const char *dti_scratch_folder(void)
+{
+    return "/";
 }

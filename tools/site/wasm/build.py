@@ -28,8 +28,7 @@ STACK = 1 << 20
 FLAGS = ["--target=wasm32-wasi", "-nostdlibinc", "-std=c11", "-Oz", "-ffp-contract=off", "-fno-math-errno",
          "-fvisibility=hidden", "-ffunction-sections", "-fdata-sections", "-Wall", "-Werror=implicit-function-declaration",
          "-D_POSIX_C_SOURCE=200809L", "-D_FILE_OFFSET_BITS=64", "-DNDEBUG", "-DDTI_LANES=scalar",
-         "-D_WASI_EMULATED_SIGNAL", "-D_WASI_EMULATED_MMAN", "-D_WASI_EMULATED_GETPID",
-         *[f'-DDTI_{name}_VERSION="none"' for name in ("ZLIB", "LIBDEFLATE", "NETTLE")]]
+         "-D_WASI_EMULATED_SIGNAL", "-D_WASI_EMULATED_MMAN", "-D_WASI_EMULATED_GETPID"]
 EMULATED = ["libwasi-emulated-signal.a", "libwasi-emulated-mman.a", "libwasi-emulated-getpid.a", "libc.a"]
 
 
