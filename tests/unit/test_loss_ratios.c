@@ -266,7 +266,7 @@ static void arrays_have_the_maxima_of_the_portable_kernel(void)
 {
     static const int exponents[] = {0, -24, -40, -60, -84, -126, -149, 20, 58, 124};
     static const int wide[] = {0, -24, -540, -900, -1000, -1022, -1040, -1060, 500, 1000};
-    for (unsigned i = 0; i < (unit_quick() ? 40U : 400U) / unit_each(4); i++) {
+    for (unsigned i = 0; i < (unit_quick() ? 40U : 400U); i++) {
         const enum dti_dtype id = i % 5 == 4 ? DTI_FP64 : DTI_FP32;
         const struct dti_format *const format = dti_format_get(id);
         const struct spread spread = id == DTI_FP32 ? draw_spread(25, exponents[random_word() % 10])
@@ -385,7 +385,7 @@ static void casts_have_the_maxima_of_the_portable_kernels(void)
             return;
         const struct dti_format src = rule.src, dst = rule.dst;
         const int least = dti_format_is_float(&dst) ? 1 - dst.bias : 0;
-        for (unsigned k = 0; k < (unit_quick() ? 12U : 60U) / unit_each(3); k++) {
+        for (unsigned k = 0; k < (unit_quick() ? 12U : 60U); k++) {
             const int near[] = {0, least, least - (int)dst.man_bits, -60, -126, -149};
             const struct spread spread = draw_spread(
                 rule.hub == DTI_LOSS_HUB64 ? 54 : 25 - dst.man_bits, near[random_word() % 6]);
