@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What the tests of the library's numbers share: exact rationals as values of the library, and a program that judges."""
 
+import os
 import subprocess
 from fractions import Fraction
 
 from formats import floor_log2, power_of_two
 
 BITS = 128
+SPARSE = 5 if "DTI_TEST_SPARSE" in os.environ else 1  # one in so many like questions: another build has them all
 
 
 def value_text(value, negative_zero=False):

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import formats
 from formats import FORMATS, INEXACT, INF, NAN, decimal_text, hex_text, power_of_two
-from judging import judge, value_text, whole
+from judging import SPARSE, judge, value_text, whole
 
 
 def sign_of(negative):
@@ -267,4 +267,4 @@ def lines(count):
 
 
 if __name__ == "__main__":
-    sys.exit(judge(sys.argv[1], lines(int(sys.argv[2]) if len(sys.argv) > 2 else 20000)))
+    sys.exit(judge(sys.argv[1], lines(int(sys.argv[2]) if len(sys.argv) > 2 else 20000 // SPARSE)))

@@ -19,7 +19,7 @@ import zlib
 from make_checkpoint import npy
 from make_pickles import state, storage, tensor
 from make_zips import DESCRIPTOR, ENCRYPTED, FULL, UTF8, Entry, build, descriptor
-from survival import check, main, require, require_one_line, run
+from survival import SPARSE, check, main, require, require_one_line, run
 
 LONG = "long" in sys.argv[3:]
 if LONG:
@@ -209,7 +209,7 @@ def damaged_data_fail():
                 ranges, whole = [], make(parts)
                 for part in parts():
                     at = whole.index(part.data)
-                    ranges += range(at, at + len(part.data), 1 if LONG else 7)
+                    ranges += range(at, at + len(part.data), 1 if LONG else 21 if SPARSE else 7)
                 for at in ranges:
                     broken = bytearray(whole)
                     broken[at] ^= 0x20
@@ -252,6 +252,7 @@ def every_byte_of_every_header_may_be_another():
     """Local headers, descriptors, the directory and both end records."""
     accepted = walked = 0
     with Within():
+        step = 15 if SPARSE else 5
         for kind, parts in KINDS.items():
             for what, more in (("plain", {}), ("wide", {"end64": {}})):
                 made = parts(wide=what == "wide") if what == "wide" else described(parts())
@@ -260,7 +261,7 @@ def every_byte_of_every_header_may_be_another():
                 base = by_zipfile(whole)
                 places = [at for first, last, _ in ranges for at in range(first, last)]
                 for number, at in enumerate(places):
-                    for mask in (1, 0x80, 0xff) if LONG else ((1, 0x80, 0xff)[number // 5 % 3],) if number % 5 == 0 else ():
+                    for mask in (1, 0x80, 0xff) if LONG else ((1, 0x80, 0xff)[number // step % 3],) if number % step == 0 else ():
                         broken = bytearray(whole)
                         broken[at] ^= mask
                         walked += 1

@@ -16,6 +16,7 @@ PROGRAM, MEASURE = map(os.path.abspath, sys.argv[1:3])
 with open(PROGRAM, "rb") as program:  # a plain program's environment may set sanitizer options too
     SANITIZED = re.search(rb"__(asan|ubsan|msan|tsan)_", program.read()) is not None
 QUICK = "DTI_TEST_QUICK" in os.environ and "long" not in sys.argv  # a sample, on each push
+SPARSE = "DTI_TEST_SPARSE" in os.environ and "long" not in sys.argv  # of that each third or so: another build has it whole
 SECONDS = 60
 AT_ONCE = 30  # seconds: enough even on a busy machine for anything that does not block
 MEMORY_KIB = 128 * 1024

@@ -185,7 +185,8 @@ static void fill_by_the_sum(const struct dti_format *f, size_t n, bool fused)
 
 static void sums_that_change_binades_are_those_of_the_definition(void)
 {
-    for (unsigned trial = 0; has_kernels() && trial < BULK_DTYPES * 2 * TRIALS; trial++) {
+    for (unsigned trial = 0; has_kernels() && trial < BULK_DTYPES * 2 * TRIALS / unit_each(5);
+         trial++) {
         const struct dti_format *const f = dti_format_get(bulk_dtypes[trial % BULK_DTYPES]);
         const size_t n = (size_t)(1 + random_bits() % 150);
         struct dti_calc_options options = {
@@ -202,7 +203,7 @@ static void sums_are_those_of_the_definition(void)
 {
     static const size_t lengths[] = {1, 2, 3, 5, 13, 100, 1023, 1024, 1025, 3333};
     static const uint64_t blocks[] = {1, 2, 3, 7, 1000, 1024, 4000};
-    for (unsigned at = 0; has_kernels() && at < BULK_DTYPES * 6 * 10; at++) {
+    for (unsigned at = 0; has_kernels() && at < BULK_DTYPES * 6 * 10; at += unit_each(2)) {
         const struct dti_format *const f = dti_format_get(bulk_dtypes[at % BULK_DTYPES]);
         const unsigned kind = at / BULK_DTYPES % 6;
         const size_t n = lengths[at / (BULK_DTYPES * 6)];
@@ -216,7 +217,8 @@ static void sums_are_those_of_the_definition(void)
                 .policy = {.round = DTI_ROUND_NEAREST_EVEN}, .fma = way == 3, .block = UINT64_MAX};
             compare_sum(f, n, kind, op, &options);
             options.order = DTI_CALC_BLOCKED;
-            for (size_t b = 0; b < sizeof blocks / sizeof blocks[0]; b++) {
+            for (size_t b = (at + at / (BULK_DTYPES * 6) + way) % unit_each(3);
+                 b < sizeof blocks / sizeof blocks[0]; b += unit_each(3)) {
                 options.block = blocks[b];
                 compare_sum(f, n, kind, op, &options);
             }

@@ -121,7 +121,8 @@ static void casts_by_tiles_are_those_of_the_exact_path(void)
     for (size_t s = 0; s < sizeof sources / sizeof sources[0]; s++) {
         source = *dti_format_get(sources[s]);
         for (size_t t = 0; t < sizeof targets / sizeof targets[0]; t++) {
-            for (unsigned round = 0; round <= DTI_ROUND_STOCHASTIC; round++) {
+            for (unsigned round = (unsigned)(s + t) % unit_each(3); round <= DTI_ROUND_STOCHASTIC;
+                 round += unit_each(3)) {
                 options.policy.round = (enum dti_round)round;
                 options.policy.overflow =
                     (enum dti_overflow)((round + t) % (DTI_OVERFLOW_WRAP + 1));
@@ -161,7 +162,7 @@ static void elementwise_operations_are_those_of_the_exact_path(void)
     source = *dti_format_get(DTI_FP32);
     count = 5000;
     for (size_t t = 0; t < sizeof targets / sizeof targets[0]; t++) {
-        for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        for (size_t i = t % unit_each(2); i < sizeof texts / sizeof texts[0]; i += unit_each(2)) {
             options.policy.overflow = (enum dti_overflow)((i + t) % (DTI_OVERFLOW_WRAP + 1));
             options.fma = i % 2;
             compare(texts[i], dti_format_get(targets[t]), &options);
@@ -180,7 +181,7 @@ static void sums_are_those_of_the_exact_path(void)
     source = *dti_format_get(DTI_FP32);
     count = 3001;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        for (unsigned way = 0; way < 48; way++) {
+        for (unsigned way = (unsigned)i % unit_each(5); way < 48; way += unit_each(5)) {
             options.order = (enum dti_calc_order)(way % 4);
             options.fma = way / 8 % 2;
             options.block = way / 16 == 0 ? 1 : way / 16 == 1 ? 7 : 1024;

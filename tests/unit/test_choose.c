@@ -114,7 +114,7 @@ static void no_other_choice_has_less_error(void)
 {
     static struct instance instance;
     uint64_t random = 37;
-    for (size_t i = 0; i < (unit_quick() ? 300 : 3000); i++) {
+    for (size_t i = 0; i < (unit_quick() ? 300 : 3000) / unit_each(3); i++) {
         make(&instance, &random);
         bool good = choose_and_judge(&instance, 0) && choose_and_judge(&instance, UINT64_MAX);
         for (size_t k = 0; good && k < 12; k++) {
@@ -184,7 +184,7 @@ static void the_frontier_is_the_hull_of_all_choices(void)
 {
     static struct instance instance;
     uint64_t random = 38;
-    for (size_t i = 0; i < (unit_quick() ? 300 : 3000); i++) {
+    for (size_t i = 0; i < (unit_quick() ? 300 : 3000) / unit_each(3); i++) {
         make(&instance, &random);
         if (!judge_frontier(&instance)) {
             printf("  in instance %zu\n", i);

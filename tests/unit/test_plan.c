@@ -154,7 +154,7 @@ static void every_pair_of_dtypes_is_cast_as_the_reference_does(void)
         for (unsigned dst = 0; dst < DTI_DTYPE_COUNT; dst++) {
             const struct dti_request request = request_of((enum dti_dtype)src, (enum dti_dtype)dst);
             if (!is_castable(src) || !is_castable(dst) ||
-                (unit_quick() && (src * 5 + dst) % 8 != 0))
+                (unit_quick() && (src * 5 + dst) % (8 * unit_each(3)) != 0))
                 continue;
             if (!check_levels(&request, 131, 0, 0))
                 return;
@@ -202,7 +202,8 @@ static struct dti_request random_request(void)
 
 static void policies_layouts_and_routes_follow_the_reference(void)
 {
-    for (int i = 0; i < (unit_quick() ? 1000 : 6000); i++) {
+    const unsigned count = (unit_quick() ? 1000 : 6000) / unit_each(3);
+    for (unsigned i = 0; i < count; i++) {
         const struct dti_request request = random_request();
         const uint64_t bits = next_random() >> 16;
         if (!check_levels(&request, (bits & 0xfff) % 300, DTI_TILE * (bits >> 20 & 7),
@@ -213,7 +214,7 @@ static void policies_layouts_and_routes_follow_the_reference(void)
 
 static void long_runs_follow_the_reference(void)
 {
-    for (int i = 0; i < 60; i++) {
+    for (unsigned i = 0; i < 60 / unit_each(3); i++) {
         const struct dti_request request = random_request();
         const uint64_t bits = next_random() >> 16;
         if (!check_levels(&request, 2 * DTI_TILE + (bits & 0x7ff), DTI_TILE * (bits >> 20 & 7),
@@ -244,7 +245,7 @@ static void a_team_of_any_size_gives_the_same(void)
 {
     static const enum dti_dtype pairs[][2] = {
         {DTI_FP32, DTI_BF16}, {DTI_BF16, DTI_FP4_E2M1}, {DTI_INT64, DTI_FP16}};
-    const size_t n = 300 * DTI_TILE + 999;
+    const size_t n = (size_t)(300 / unit_each(3)) * DTI_TILE + 999;
     unsigned char *const src = malloc(n * 8), *const one = malloc(n * 8),
                          *const many = malloc(n * 8);
     for (size_t p = 0; p < 3 && CHECK(src && one && many); p++) {

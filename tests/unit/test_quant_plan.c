@@ -166,7 +166,7 @@ static void report_case(const struct dti_quant_request *r, const char *name, enu
 
 static unsigned rounds(void)
 {
-    return getenv("DTINFO_TEST_LONG") ? 600 : unit_quick() ? 3 : 12;
+    return getenv("DTINFO_TEST_LONG") ? 600 : (unit_quick() ? 3 : 12) / unit_each(3);
 }
 
 static void blocks_agree_with_the_reference(void)

@@ -146,7 +146,7 @@ static void check_matrix(const struct matrix *matrix, enum dti_level level)
                 (target == INT8) != (target >= PACKED && target < MLX && source == INT8))
                 continue;
             const size_t count = lay_out(target, matrix, to);
-            for (size_t i = 0; i < 4; i++) {
+            for (size_t i = (source + target) % unit_each(3); i < 4; i += unit_each(3)) {
                 const size_t threads = i == 0 ? 1 : THREADS;
                 struct opened opened;
                 struct dti_transcoded plan;

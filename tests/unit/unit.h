@@ -110,6 +110,14 @@ static inline bool unit_quick(void)
     return getenv("DTI_TEST_QUICK") != NULL;
 }
 
+/* n where a loop over like cases takes each n-th alone, else 1: in builds that are slow, with
+ * sanitizers or emulated, on a push, where another build runs all that unit_quick() leaves. Always
+ * the same cases. */
+static inline unsigned unit_each(unsigned n)
+{
+    return getenv("DTI_TEST_SPARSE") ? n : 1;
+}
+
 /* The tests of one file. */
 struct unit_group {
     const char *file;
