@@ -10,6 +10,7 @@ check --loader vllm has to say of mixtures.
 
 usage: test_modelopt_mixed.py DTINFO
 """
+import fnmatch
 import json
 import os
 import shutil
@@ -118,6 +119,52 @@ def judge(what, formats, folder="out"):
     TALLY.check(what + ": check --quantized", json.loads(run("check", folder, "--quantized", "--json"))["ok"], True)
 
 
+def judge_one(what, formats, folder="out"):
+    """One algorithm: what both files say, by ModelOpt, and what vLLM's and TensorRT-LLM's rules read of the file alone."""
+    with open(folder + "/config.json") as file:
+        block = json.load(file)["quantization_config"]
+    with open(folder + "/hf_quant_config.json") as file:
+        beside = json.load(file)
+    told, names = beside["quantization"], [name[:-len(".weight")] for name, part in read_file("model/model.safetensors").items()
+                                           if len(part[1]) == 2]
+    quantized = {name[:-len(".weight")]: one for name, one in formats.items()}
+    TALLY.check(what + ": modules that stay", (sorted(told["exclude_modules"]), sorted(block["ignore"])),
+                (sorted(set(names) - set(quantized)),) * 2)
+    TALLY.check(what + ": both files", (block["quant_algo"], block.get("group_size"), block["kv_cache_scheme"], block["quant_method"]),
+                (told["quant_algo"], told.get("group_size"), told["kv_cache_quant_algo"], beside["producer"]["name"]))
+    if "NVFP4" in told["quant_algo"]:  # vLLM stops without these
+        TALLY.check(what + ": required", {"group_size", "kv_cache_quant_algo", "exclude_modules"} - set(told), set())
+    TALLY.check(what + ": the file alone", alone(folder, quantized), True)
+    try:
+        from modelopt.torch.export.convert_hf_config import convert_hf_quant_config_format
+        from modelopt.torch.export.quant_utils import process_layer_quant_config
+    except ImportError:
+        return TALLY.skip("nvidia-modelopt")
+    layers = {}
+    for module in names:
+        layers[module + ".quantization"], layers[module + ".awq_block_size"] = THEIRS.get(quantized.get(module), (None, 0))
+    theirs = process_layer_quant_config(layers)
+    for one in (theirs, told):
+        one["exclude_modules"] = [module for module in names if any(fnmatch.fnmatch(module, pattern) for pattern in one["exclude_modules"])]
+    theirs = {key: value for key, value in theirs.items() if key != "group_size" or value}
+    TALLY.check(what + ": hf_quant_config.json is ModelOpt's", told, theirs)
+    converted = convert_hf_quant_config_format(beside)
+    TALLY.check(what + ": config.json is ModelOpt's", (block["quant_algo"], block["quant_method"], sorted(block["ignore"])),
+                (converted["quant_algo"], converted["quant_method"], sorted(converted["ignore"])))
+
+
+def alone(folder, quantized):
+    """Whether check reads the model by hf_quant_config.json alone, as TensorRT-LLM does."""
+    shutil.rmtree("alone", ignore_errors=True)
+    shutil.copytree(folder, "alone")
+    with open("alone/config.json", "w") as file:
+        json.dump(CONFIG, file)
+    report = json.loads(run("check", "alone", "--quantized", "--json"))
+    shown = json.loads(run("inspect", "alone", "--json"))
+    tensors = json.loads(run("inspect", "alone", "--json"))["files"][0]["tensors"]
+    return report["ok"] and {one["name"][:-len(".weight")] for one in tensors if one["quantized"]} == set(quantized)
+
+
 def by_modelopt(what, modules, block, beside):
     try:
         from modelopt.torch.export.convert_hf_config import convert_hf_quant_config_format
@@ -150,10 +197,15 @@ def by_types():
                                                  else "fp8_e4m3fn " + ("channel" if channel else "tensor")))
     shutil.rmtree("out")
     run("quant", "model", "nvfp4", "--layout", "modelopt", "--type", "*self_attn*=nvfp4", "-o", "out", "--force", "-q", *KEEP)
-    with open("out/config.json") as file:
-        block = json.load(file)["quantization_config"]
-    TALLY.check("two types of one algorithm", (block["quant_algo"], block["group_size"], os.path.exists("out/hf_quant_config.json")),
-                ("W4A16_NVFP4", 16, False))
+    judge_one("two types of one algorithm", chosen(tensors, lambda name: "nvfp4"))
+    run("quant", "model", "mxfp8_e4m3", "--layout", "modelopt", "-o", "out", "--force", "-q", "--keep", "*embed*,lm_head*,*norm*,*down*")
+    judge_one("one type", chosen(tensors, lambda name: "down" not in name and "mxfp8_e4m3"))
+    run("quant", "model", "fp8_e4m3fn", "--per", "channel", "--layout", "modelopt", "-o", "out", "--force", "-q", *KEEP)
+    judge_one("one type by channels", chosen(tensors, lambda name: "fp8_e4m3fn channel"))
+    run("quant", "model", "mxfp8_e4m3", "-o", "other", "--force", "-q", *KEEP)
+    run("transcode", "other", "--to", "modelopt", "-o", "out", "--force", "-q")
+    judge_one("one type, translated", chosen(tensors, lambda name: "mxfp8_e4m3"))
+    shutil.rmtree("other")
     TALLY.part("types")
 
 
