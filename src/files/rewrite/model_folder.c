@@ -23,6 +23,7 @@
 #include "util/errno_text.h"
 #include "util/json/json_edit.h"
 #include "util/run/allocate.h"
+#include "util/run/grown.h"
 #include "util/text/ascii.h"
 
 static const char weight[] = ".weight";
@@ -345,14 +346,10 @@ static char *path_of(const struct companions *list, const char *name)
 
 static enum dti_status add_name(struct companions *list, const char *name, struct dti_error *reterr)
 {
-    if (list->count == list->capacity) {
-        const size_t capacity = 2 * list->capacity + 16;
-        char **const names = dti_realloc(list->names, capacity * sizeof *names);
-        if (!names)
-            return dti_no_memory(reterr);
-        list->names = names;
-        list->capacity = capacity;
-    }
+    char **const names = dti_grown(list->names, list->count, &list->capacity, sizeof *names);
+    if (!names)
+        return dti_no_memory(reterr);
+    list->names = names;
     const size_t size = strlen(name) + 1;
     list->names[list->count] = dti_malloc(size);
     if (!list->names[list->count])
