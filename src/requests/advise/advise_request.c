@@ -58,7 +58,7 @@ const struct dti_option dti_advise_options[] = {
     OPT_END,
 };
 
-/* To whoever asks, and into the answer. */
+/* To the caller, and into the answer. */
 static void warn(struct dti_advise *advise, const struct dti_advise_work *work, const char *code,
                  const char *text)
 {
