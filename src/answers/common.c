@@ -241,18 +241,22 @@ void dti_put_limit(struct dti_json *json, const char *key, const struct dti_form
 void dti_put_bytes(struct dti_json *json, const char *key, const char *hex_key, const char *text,
                    size_t length)
 {
-    static const char digits[] = "0123456789abcdef";
-    if (dti_json_text(json, key, text, length)) {
+    if (dti_json_text(json, key, text, length))
         dti_json_null(json, hex_key);
-        return;
-    }
+    else
+        dti_put_hex(json, hex_key, text, length);
+}
+
+void dti_put_hex(struct dti_json *json, const char *key, const char *text, size_t length)
+{
+    static const char digits[] = "0123456789abcdef";
     char *const hex = dti_malloc(2 * length + 1);
     for (size_t i = 0; hex && i < length; i++) {
         hex[2 * i] = digits[(unsigned char)text[i] >> 4];
         hex[2 * i + 1] = digits[text[i] & 15];
     }
     if (hex)
-        (void)dti_json_text(json, hex_key, hex, 2 * length);
+        (void)dti_json_text(json, key, hex, 2 * length);
     else
         dti_json_out_of_memory(json);
     dti_free(hex);

@@ -90,6 +90,7 @@ void dti_put_bits(struct dti_json *json, const char *key, uint64_t code, unsigne
  * nulls. */
 void dti_put_bytes(struct dti_json *json, const char *key, const char *hex_key, const char *text,
                    size_t length);
+void dti_put_hex(struct dti_json *json, const char *key, const char *text, size_t length);
 
 /* The binary digits of a float's code. */
 struct dti_fields_answer {

@@ -80,6 +80,7 @@
  *     SPLIT(function)                 the rest of the object is written by another function:
  *                                     void dti_put_function(struct dti_json *json, const T *me)
  *     MEASURES_BY(key, function, argument, ...)       MEASUREs and nulls in a list, or null:
+ *     HEXES_BY(key, function, argument, ...)          bytes of texts and nulls in a list, or null:
  *                                     written by a custom function
  */
 #include <math.h>
@@ -316,6 +317,10 @@
 #define MEASURES_BY(key_, function_, pointer_, meaning_)                                          \
     DTI_MEMBER(key_, meaning_, MEASURE, DTI_MEMBER_LIST | DTI_MEMBER_NULLABLE | DTI_MEMBER_NULLS, \
                , function_(json, #key_, pointer_);)
+#define HEXES_BY(key_, function_, pointer_, meaning_)                                              \
+    DTI_MEMBER(key_, meaning_, TEXT,                                                               \
+               DTI_MEMBER_LIST | DTI_MEMBER_NULLABLE | DTI_MEMBER_NULLS, ->pattern = DTI_LIKE_HEX, \
+               function_(json, #key_, pointer_);)
 #define LIST_OPEN(key_, name_, meaning_)                                               \
     DTI_MEMBER(key_, meaning_, OBJECT, DTI_MEMBER_LIST, ->object = dti_object_##name_, \
                DTI_KEY(key_) dti_json_array(json, NULL);)

@@ -20,6 +20,7 @@
 #include "util/errno_text.h"
 #include "util/run/allocate.h"
 #include "util/run/caller.h"
+#include "util/run/grown.h"
 
 /* A regular file that was opened, and its state then. */
 struct opened {
@@ -130,14 +131,10 @@ static bool put_opened(struct inputs *inputs, const struct opened *opened)
         *old = *opened;
         return true;
     }
-    if (inputs->count == inputs->room) {
-        const size_t room = 2 * inputs->room + 8;
-        struct opened *const more = dti_realloc(inputs->list, room * sizeof *more);
-        if (!more)
-            return false;
-        inputs->list = more;
-        inputs->room = room;
-    }
+    struct opened *const more = dti_grown(inputs->list, inputs->count, &inputs->room, sizeof *more);
+    if (!more)
+        return false;
+    inputs->list = more;
     struct opened *const at = inputs->list + place_of(inputs, opened->fd);
     memmove(at + 1, at, (size_t)(inputs->list + inputs->count - at) * sizeof *at);
     *at = *opened;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "util/run/allocate.h"
+#include "util/run/grown.h"
 
 /* The first range that ends at or after an element. */
 static size_t place_of(const struct dti_spans *spans, uint64_t element)
@@ -31,16 +32,10 @@ bool dti_spans_overlap(const struct dti_spans *spans, uint64_t first, uint64_t c
 
 static bool insert(struct dti_spans *spans, size_t at, struct dti_span span)
 {
-    enum { LEAST = 4 };
-    if (spans->count == spans->room) {
-        const size_t room = spans->room > 0 ? 2 * spans->room : LEAST;
-        struct dti_span *const larger =
-            room > SIZE_MAX / sizeof span ? NULL : dti_realloc(spans->list, room * sizeof span);
-        if (!larger)
-            return false;
-        spans->list = larger;
-        spans->room = room;
-    }
+    struct dti_span *const larger = dti_grown(spans->list, spans->count, &spans->room, sizeof span);
+    if (!larger)
+        return false;
+    spans->list = larger;
     memmove(&spans->list[at + 1], &spans->list[at], (spans->count - at) * sizeof span);
     spans->list[at] = span;
     spans->count++;

@@ -5,20 +5,15 @@
 
 #include <string.h>
 
-#include "util/run/allocate.h"
+#include "util/run/grown.h"
 
 bool dti_shared_list_add(struct dti_shared_list *list, const void *item, size_t size, uint32_t *ret)
 {
-    if (list->count == list->room) {
-        const size_t more = list->count < 8 ? 8 : 2 * list->count;
-        void *const grown = more <= UINT32_MAX && more <= SIZE_MAX / size
-                                ? dti_realloc(list->items, more * size)
-                                : NULL;
-        if (!grown)
-            return false;
-        list->items = grown;
-        list->room = more;
-    }
+    void *const grown =
+        list->count < UINT32_MAX ? dti_grown(list->items, list->count, &list->room, size) : NULL;
+    if (!grown)
+        return false;
+    list->items = grown;
     *ret = (uint32_t)list->count;
     memcpy((char *)list->items + *ret * size, item, size); /* with what lies between members */
     list->recent[list->count++ % DTI_SHARED_RECENT] = *ret;

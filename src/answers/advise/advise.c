@@ -5,6 +5,7 @@
 
 #include "answers/rows.h"
 #include "files/stored/quant_layout.h"
+#include "util/text/utf8.h"
 
 /* A group, a mixture, a point of the frontier or a tensor, by its number. */
 struct advise_place {
@@ -100,6 +101,7 @@ static void fill_tensor(struct plan_tensor *ret, const struct advise_place *of)
 }
 
 static void put_names(struct dti_json *json, const struct advise_group *group);
+static void put_hexes(struct dti_json *json, const char *key, const struct advise_group *group);
 static void put_plan(struct dti_json *json, const struct dti_advise *advise);
 
 #define DTI_ROWS "answers/advise/advise.def"
@@ -112,6 +114,28 @@ static void put_names(struct dti_json *json, const struct advise_group *group)
         const struct dti_measured_tensor *const tensor = &advise->measured.tensors[at];
         (void)dti_json_text(json, NULL, tensor->name, tensor->name_length);
     }
+}
+
+/* One entry for each name, so that both lists go together; null where every name says it all. */
+static void put_hexes(struct dti_json *json, const char *key, const struct advise_group *group)
+{
+    const struct dti_advise *const advise = group->place.advise;
+    const struct dti_measured_tensor *const tensors = advise->measured.tensors;
+    uint32_t at = group->of->first;
+    while (at != UINT32_MAX && dti_utf8_valid(tensors[at].name, tensors[at].name_length))
+        at = advise->next_in_group[at];
+    if (at == UINT32_MAX) {
+        dti_json_null(json, key);
+        return;
+    }
+    dti_json_array(json, key);
+    for (at = group->of->first; at != UINT32_MAX; at = advise->next_in_group[at]) {
+        if (dti_utf8_valid(tensors[at].name, tensors[at].name_length))
+            dti_json_null(json, NULL);
+        else
+            dti_put_hex(json, NULL, tensors[at].name, tensors[at].name_length);
+    }
+    dti_json_end(json);
 }
 
 static void put_plan(struct dti_json *json, const struct dti_advise *advise)

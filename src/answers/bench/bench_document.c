@@ -14,6 +14,7 @@
 #include "kernels/fp64.h"
 #include "report/json_tree.h"
 #include "util/run/allocate.h"
+#include "util/run/grown.h"
 
 struct label {
     char *data;
@@ -96,15 +97,11 @@ static double seconds(double number)
 
 static struct dti_bench_record *add_record(struct dti_bench_records *records)
 {
-    enum { FIRST = 64 };
-    if (records->count == records->capacity) {
-        const size_t wanted = records->capacity > 0 ? 2 * records->capacity : FIRST;
-        void *const rows = dti_realloc(records->rows, wanted * sizeof *records->rows);
-        if (!rows)
-            return NULL;
-        records->rows = rows;
-        records->capacity = wanted;
-    }
+    struct dti_bench_record *const rows =
+        dti_grown(records->rows, records->count, &records->capacity, sizeof *rows);
+    if (!rows)
+        return NULL;
+    records->rows = rows;
     struct dti_bench_record *const record = &records->rows[records->count++];
     memset(record, 0, sizeof *record);
     return record;

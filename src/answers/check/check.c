@@ -13,20 +13,16 @@
 #include "answers/rows.h"
 #include "answers/tensors.h"
 #include "core/code/scalar.h"
-#include "util/run/allocate.h"
+#include "util/run/grown.h"
 
 enum dti_status dti_check_fail(struct dti_check_report *report,
                                const struct dti_check_failure *failure, struct dti_error *reterr)
 {
-    if (report->failure_count == report->failure_capacity) {
-        const size_t capacity = report->failure_capacity > 0 ? 2 * report->failure_capacity : 16;
-        struct dti_check_failure *const larger =
-            dti_realloc(report->failures, capacity * sizeof *report->failures);
-        if (!larger)
-            return dti_no_memory(reterr);
-        report->failures = larger;
-        report->failure_capacity = capacity;
-    }
+    struct dti_check_failure *const larger = dti_grown(report->failures, report->failure_count,
+                                                       &report->failure_capacity, sizeof *larger);
+    if (!larger)
+        return dti_no_memory(reterr);
+    report->failures = larger;
     report->failures[report->failure_count++] = *failure;
     return DTI_OK;
 }

@@ -8,6 +8,7 @@
 #include "answers/mem/mem.h"
 #include "util/checked.h"
 #include "util/run/allocate.h"
+#include "util/run/grown.h"
 
 const char *dti_mem_cache_kind(size_t kind)
 {
@@ -61,15 +62,11 @@ enum dti_status dti_mem_add_cache_size(struct dti_mem *mem, const struct dti_mem
                                        struct dti_error *reterr)
 {
     struct dti_mem_cache *const cache = mem->cache;
-    if (cache->size_count == cache->size_capacity) {
-        const size_t capacity = 2 * cache->size_capacity + 4;
-        struct dti_mem_cache_size *const grown =
-            dti_realloc(cache->sizes, capacity * sizeof *grown);
-        if (!grown)
-            return dti_no_memory(reterr);
-        cache->sizes = grown;
-        cache->size_capacity = capacity;
-    }
+    struct dti_mem_cache_size *const grown =
+        dti_grown(cache->sizes, cache->size_count, &cache->size_capacity, sizeof *grown);
+    if (!grown)
+        return dti_no_memory(reterr);
+    cache->sizes = grown;
     cache->sizes[cache->size_count++] = (struct dti_mem_cache_size){.as = *size};
     return DTI_OK;
 }

@@ -12,6 +12,7 @@
 #include "devices/machine/machine.h"
 #include "util/checked.h"
 #include "util/run/allocate.h"
+#include "util/run/grown.h"
 #include "util/text/ascii.h"
 #include "util/text/glob.h"
 
@@ -301,23 +302,11 @@ static enum dti_status too_many(const char *text, struct dti_error *reterr)
                     DTI_QUOTED(text, strlen(text)));
 }
 
-/* Makes room for one more in a list. NULL when out of memory. */
-static void *grow(void *list, size_t count, size_t *capacity, size_t size)
-{
-    if (count < *capacity)
-        return list;
-    const size_t larger = *capacity > 0 ? 2 * *capacity : 16;
-    void *const grown = dti_realloc(list, larger * size);
-    if (grown)
-        *capacity = larger;
-    return grown;
-}
-
 static struct dti_mem_operand *add_operand(struct dti_mem *mem, const char *text,
                                            enum dti_mem_kind kind)
 {
     struct dti_mem_operand *const grown =
-        grow(mem->operands, mem->operand_count, &mem->operand_capacity, sizeof *grown);
+        dti_grown(mem->operands, mem->operand_count, &mem->operand_capacity, sizeof *grown);
     if (!grown)
         return NULL;
     mem->operands = grown;
@@ -347,7 +336,7 @@ static enum dti_status add_item(struct dti_mem *mem, struct dti_mem_operand *ope
                                 const struct dti_mem_item *item, struct dti_error *reterr)
 {
     struct dti_mem_item *const grown =
-        grow(mem->items, mem->item_count, &mem->item_capacity, sizeof *grown);
+        dti_grown(mem->items, mem->item_count, &mem->item_capacity, sizeof *grown);
     if (!grown)
         return no_memory(reterr);
     mem->items = grown;
@@ -405,7 +394,7 @@ enum dti_status dti_mem_add_size(struct dti_mem *mem, const struct dti_mem_size 
                                  struct dti_error *reterr)
 {
     struct dti_mem_size *const grown =
-        grow(mem->sizes, mem->size_count, &mem->size_capacity, sizeof *grown);
+        dti_grown(mem->sizes, mem->size_count, &mem->size_capacity, sizeof *grown);
     if (!grown)
         return no_memory(reterr);
     mem->sizes = grown;

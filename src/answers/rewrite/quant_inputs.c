@@ -10,6 +10,7 @@
 #include "core/block/quant_parts.h"
 #include "core/code/scalar.h"
 #include "util/run/allocate.h"
+#include "util/run/grown.h"
 #include "util/text/ascii.h"
 #include "util/text/nearest.h"
 
@@ -25,19 +26,6 @@ void dti_quant_inputs_free(struct dti_quant_inputs *numbers)
     dti_free(numbers->list);
 }
 
-static bool grow(struct dti_quant_inputs *numbers)
-{
-    const size_t capacity = numbers->capacity > 0 ? 2 * numbers->capacity : 64;
-    if (capacity > SIZE_MAX / sizeof *numbers->list)
-        return false;
-    struct dti_quant_input *const list = dti_realloc(numbers->list, capacity * sizeof *list);
-    if (!list)
-        return false;
-    numbers->list = list;
-    numbers->capacity = capacity;
-    return true;
-}
-
 enum dti_status dti_quant_inputs_add(struct dti_quant_inputs *numbers, const char *text,
                                      size_t length, struct dti_error *reterr)
 {
@@ -48,7 +36,11 @@ enum dti_status dti_quant_inputs_add(struct dti_quant_inputs *numbers, const cha
     const size_t place = numbers->texts.length;
     dti_buffer_append(&numbers->texts, text, length);
     dti_buffer_append(&numbers->texts, "", 1);
-    if (numbers->texts.failed || (numbers->count == numbers->capacity && !grow(numbers)))
+    struct dti_quant_input *const list =
+        dti_grown(numbers->list, numbers->count, &numbers->capacity, sizeof *list);
+    if (list)
+        numbers->list = list;
+    if (!list || numbers->texts.failed)
         return dti_no_memory(reterr);
     struct dti_quant_input *const number = &numbers->list[numbers->count++];
     *number = (struct dti_quant_input){.text = place, .x = dti_fp32_round(&value)};

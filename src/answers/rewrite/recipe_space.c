@@ -15,6 +15,7 @@
 #include "files/stored/quant_marks.h"
 #include "util/checked.h"
 #include "util/run/allocate.h"
+#include "util/run/grown.h"
 
 static struct dti_container *stored_of(struct dti_container *container)
 {
@@ -318,17 +319,13 @@ enum dti_status dti_recipe_judge(struct dti_recipe_files *files, const struct dt
 
 static void add_recipe(struct dti_recipe_list *list, struct dti_recipe recipe)
 {
-    if (list->count == list->capacity && !list->failed) {
-        const size_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
-        struct dti_recipe *const more = dti_realloc(list->list, capacity * sizeof *more);
-        list->failed = !more;
-        if (more) {
-            list->list = more;
-            list->capacity = capacity;
-        }
-    }
-    if (!list->failed)
-        list->list[list->count++] = recipe;
+    struct dti_recipe *const more =
+        list->failed ? NULL : dti_grown(list->list, list->count, &list->capacity, sizeof *more);
+    list->failed = !more;
+    if (list->failed)
+        return;
+    list->list = more;
+    list->list[list->count++] = recipe;
 }
 
 /* Copies a recipe with one more option. */

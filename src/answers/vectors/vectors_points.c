@@ -8,6 +8,7 @@
 
 #include "core/code/arith.h"
 #include "util/run/allocate.h"
+#include "util/run/grown.h"
 
 enum { RANDOM_FEW = 64, RANDOM_MANY = 512, NARROW = 8 };
 
@@ -26,18 +27,12 @@ static void power_of_two(struct dti_value *ret, int64_t exponent)
 static void add(struct dti_vectors_items *items, const struct dti_value *value, uint64_t code,
                 bool near)
 {
-    enum { FIRST = 1024 };
-    if (items->failed)
+    struct dti_vectors_item *const more =
+        items->failed ? NULL : dti_grown(items->at, items->count, &items->room, sizeof *more);
+    items->failed = !more;
+    if (!more)
         return;
-    if (items->count == items->room) {
-        const size_t room = items->room ? 2 * items->room : FIRST;
-        struct dti_vectors_item *const more = dti_realloc(items->at, room * sizeof *more);
-        items->failed = !more;
-        if (!more)
-            return;
-        items->at = more;
-        items->room = room;
-    }
+    items->at = more;
     items->at[items->count++] = (struct dti_vectors_item){*value, code, near};
 }
 

@@ -8,7 +8,7 @@
 #include "calc/evaluate/evaluate.h"
 #include "core/code/scalar.h"
 #include "core/wide.h"
-#include "util/run/allocate.h"
+#include "util/run/grown.h"
 
 enum {
     /* Events that make a result wrong; an inexact subnormal alone does not. */
@@ -70,15 +70,11 @@ enum dti_status dti_calc_step_end(struct dti_calc_recorder *recorder,
     engine->steps++;
     if (!engine->options->steps)
         return DTI_OK;
-    if (result->step_count == engine->step_capacity) {
-        const size_t capacity = engine->step_capacity ? 2 * engine->step_capacity : 16;
-        struct dti_calc_step *const moved =
-            dti_realloc(result->steps, capacity * sizeof *result->steps);
-        if (!moved)
-            return dti_no_memory(engine->error);
-        result->steps = moved;
-        engine->step_capacity = capacity;
-    }
+    struct dti_calc_step *const moved =
+        dti_grown(result->steps, result->step_count, &engine->step_capacity, sizeof *moved);
+    if (!moved)
+        return dti_no_memory(engine->error);
+    result->steps = moved;
     result->steps[result->step_count++] = *step;
     return DTI_OK;
 }

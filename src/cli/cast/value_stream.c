@@ -11,6 +11,7 @@
 #include "convert/block_queue.h"
 #include "io/lines.h"
 #include "util/run/allocate.h"
+#include "util/run/grown.h"
 #include "util/run/parallel.h"
 
 /* Position of an error among the answers: an offset into the answers, and one into the error
@@ -178,15 +179,11 @@ static bool is_final(enum dti_status status)
 
 static bool note_error(struct cast_lines *lines, const struct dti_error *error)
 {
-    if (lines->error_count == lines->error_capacity) {
-        const size_t capacity = lines->error_capacity ? 2 * lines->error_capacity : 16;
-        struct cast_line_error *const more =
-            dti_realloc(lines->errors, capacity * sizeof *lines->errors);
-        if (!more)
-            return false;
-        lines->errors = more;
-        lines->error_capacity = capacity;
-    }
+    struct cast_line_error *const more =
+        dti_grown(lines->errors, lines->error_count, &lines->error_capacity, sizeof *more);
+    if (!more)
+        return false;
+    lines->errors = more;
     dti_complain_later(lines->values->cx, error, &lines->messages);
     lines->errors[lines->error_count++] =
         (struct cast_line_error){lines->text.length, lines->messages.length};

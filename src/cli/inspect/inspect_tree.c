@@ -13,6 +13,7 @@
 #include "util/checked.h"
 #include "util/run/allocate.h"
 #include "util/run/clock.h"
+#include "util/run/grown.h"
 #include "util/text/escape.h"
 
 /* Parts of a name beyond this depth stay together. */
@@ -187,17 +188,11 @@ static size_t node_of(struct inspect_tree *tree, const struct key *key)
 
 static bool add_number(struct inspect_tree *tree, size_t node, unsigned level, uint64_t number)
 {
-    if (tree->number_count == tree->number_capacity) {
-        const size_t capacity = tree->number_capacity > 0 ? tree->number_capacity * 2 : FIRST;
-        if (capacity > SIZE_MAX / 2 / sizeof *tree->numbers)
-            return false;
-        struct inspect_number *const numbers =
-            dti_realloc(tree->numbers, capacity * sizeof *numbers);
-        if (!numbers)
-            return false;
-        tree->numbers = numbers;
-        tree->number_capacity = capacity;
-    }
+    struct inspect_number *const numbers =
+        dti_grown(tree->numbers, tree->number_count, &tree->number_capacity, sizeof *numbers);
+    if (!numbers)
+        return false;
+    tree->numbers = numbers;
     tree->numbers[tree->number_count++] =
         (struct inspect_number){.node = node, .level = level, .number = number};
     return true;

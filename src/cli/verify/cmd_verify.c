@@ -18,6 +18,7 @@
 #include "requests/file_source.h"
 #include "util/json/json_read.h"
 #include "util/run/allocate.h"
+#include "util/run/grown.h"
 
 struct verify_args {
     struct dti_file_args file;
@@ -183,14 +184,11 @@ static enum dti_status read_tensors(struct recipe_reader *reader, struct dti_err
     while (status == DTI_OK && token != DTI_JSON_ARRAY_END) {
         if (token != DTI_JSON_OBJECT)
             return bad(reader, "a tensor is not an object", reterr);
-        if (reader->count == reader->capacity) {
-            const size_t capacity = reader->capacity > 0 ? 2 * reader->capacity : 64;
-            struct recipe_row *const more = dti_realloc(reader->rows, capacity * sizeof *more);
-            if (!more)
-                return dti_no_memory(reterr);
-            reader->rows = more;
-            reader->capacity = capacity;
-        }
+        struct recipe_row *const more =
+            dti_grown(reader->rows, reader->count, &reader->capacity, sizeof *more);
+        if (!more)
+            return dti_no_memory(reterr);
+        reader->rows = more;
         status = read_tensor(reader, &reader->rows[reader->count++], reterr);
         if (status == DTI_OK)
             status = next(reader, &token, reterr);

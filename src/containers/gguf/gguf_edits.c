@@ -9,6 +9,7 @@
 #include "containers/gguf/gguf.h"
 #include "util/little_endian.h"
 #include "util/run/allocate.h"
+#include "util/run/grown.h"
 #include "util/text/ascii.h"
 
 enum {
@@ -34,15 +35,12 @@ void dti_gguf_edits_free(struct dti_gguf_edits *edits)
 
 void dti_gguf_edits_begin(struct dti_gguf_edits *edits, const char *key, size_t length)
 {
-    if (edits->count == edits->capacity) {
-        const size_t larger = edits->capacity > 0 ? 2 * edits->capacity : 32;
-        struct dti_gguf_edit *const list = dti_realloc(edits->list, larger * sizeof *list);
-        edits->failed = edits->failed || !list;
-        if (!list)
-            return;
-        edits->list = list;
-        edits->capacity = larger;
-    }
+    struct dti_gguf_edit *const list =
+        dti_grown(edits->list, edits->count, &edits->capacity, sizeof *list);
+    edits->failed = edits->failed || !list;
+    if (!list)
+        return;
+    edits->list = list;
     edits->list[edits->count] =
         (struct dti_gguf_edit){.at = edits->text.length, .key_length = length};
     dti_buffer_append(&edits->text, key, length);

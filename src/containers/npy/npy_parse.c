@@ -15,7 +15,7 @@
 
 #include "containers/npy/npy.h"
 #include "util/checked.h"
-#include "util/run/allocate.h"
+#include "util/run/grown.h"
 #include "util/text/ascii.h"
 #include "util/text/utf8.h"
 
@@ -230,15 +230,11 @@ static void put_path(const struct npy_cursor *cursor, const struct nested *neste
 /* Ensures room for one more. */
 static bool grow(struct dti_npy_fields *fields)
 {
-    if (fields->count < fields->capacity)
-        return true;
-    const size_t capacity = fields->capacity > 0 ? 2 * fields->capacity : 16;
-    struct dti_npy_field *const list = dti_realloc(fields->list, capacity * sizeof *list);
-    if (!list)
-        return false;
-    fields->list = list;
-    fields->capacity = capacity;
-    return true;
+    struct dti_npy_field *const list =
+        dti_grown(fields->list, fields->count, &fields->capacity, sizeof *list);
+    if (list)
+        fields->list = list;
+    return list != NULL;
 }
 
 /* An unnamed void field is padding. */

@@ -13,6 +13,7 @@
 #include "containers/zip/crc32.h"
 #include "io/scratch.h"
 #include "util/run/allocate.h"
+#include "util/run/grown.h"
 
 /* Verifies the CRC of a stored array while it is read. Pieces arrive from several threads, in any
  * order, possibly more than once; each byte counts when it is first read. CRCs of pieces can be
@@ -44,14 +45,11 @@ struct dti_npz_watch {
 /* Inserts a range at index `at`. */
 static bool insert(struct dti_npz_watch *watch, size_t at, struct file_range range)
 {
-    if (watch->count == watch->capacity) {
-        const size_t capacity = watch->capacity > 0 ? 2 * watch->capacity : 8;
-        struct file_range *const larger = dti_realloc(watch->taken, capacity * sizeof *larger);
-        if (!larger)
-            return false;
-        watch->taken = larger;
-        watch->capacity = capacity;
-    }
+    struct file_range *const larger =
+        dti_grown(watch->taken, watch->count, &watch->capacity, sizeof *larger);
+    if (!larger)
+        return false;
+    watch->taken = larger;
     memmove(&watch->taken[at + 1], &watch->taken[at], (watch->count - at) * sizeof range);
     watch->taken[at] = range;
     watch->count++;

@@ -18,6 +18,7 @@
 #include "files/advise/core_search.h"
 #include "util/run/allocate.h"
 #include "util/run/caller.h"
+#include "util/run/grown.h"
 
 enum {
     STATES_MOST = 1 << 15,
@@ -336,15 +337,11 @@ static bool add_nodes(struct core_search *core, const struct search_rest *rest)
             continue;
         }
         if (state.item != none) {
-            if (core->n_nodes == core->nodes_capacity) {
-                const size_t capacity = core->nodes_capacity * 2 + 1024;
-                struct search_node *const nodes =
-                    dti_realloc(core->nodes, capacity * sizeof *nodes);
-                if (!nodes)
-                    return false;
-                core->nodes = nodes;
-                core->nodes_capacity = capacity;
-            }
+            struct search_node *const nodes =
+                dti_grown(core->nodes, core->n_nodes, &core->nodes_capacity, sizeof *nodes);
+            if (!nodes)
+                return false;
+            core->nodes = nodes;
             core->nodes[core->n_nodes] = (struct search_node){state.node, state.item};
             state.node = (uint32_t)core->n_nodes++;
             state.item = none;

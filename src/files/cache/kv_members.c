@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "util/run/allocate.h"
+#include "util/run/grown.h"
 
 enum dti_status dti_kv_refuse(const char *label, struct dti_error *reterr, const char *format, ...)
 {
@@ -29,15 +30,11 @@ static enum dti_status fail_json(const struct dti_kv_members *members,
 
 static bool grow(struct dti_kv_members *members)
 {
-    if (members->count < members->capacity)
-        return true;
-    const size_t more = members->capacity > 0 ? 2 * members->capacity : 64;
-    struct dti_kv_member *const list = dti_realloc(members->list, more * sizeof *list);
-    if (!list)
-        return false;
-    members->list = list;
-    members->capacity = more;
-    return true;
+    struct dti_kv_member *const list =
+        dti_grown(members->list, members->count, &members->capacity, sizeof *list);
+    if (list)
+        members->list = list;
+    return list != NULL;
 }
 
 /* After a key: its value, as a slice of the text. */

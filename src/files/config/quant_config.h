@@ -30,6 +30,7 @@ struct dti_quant_hint {
                          * single scale nor one per element; 0: not specified */
     bool asymmetric;    /* there are zero points */
     bool ordered;       /* columns are assigned to groups in a custom order */
+    bool inputs;        /* of an algorithm: the scale of activations is stored, too */
     const char *format; /* of the group; NULL: the configuration's format */
 };
 

@@ -13,6 +13,21 @@
 #include "kernels/quant/quant_kernel.h"
 #include "util/buffer.h"
 
+/* The value of quantization_config, and the layout's own file next to config.json; "": none. */
+struct dti_config_texts {
+    struct dti_buffer value, file;
+};
+static inline void dti_config_texts_init(struct dti_config_texts *texts)
+{
+    dti_buffer_init(&texts->value);
+    dti_buffer_init(&texts->file);
+}
+static inline void dti_config_texts_free(struct dti_config_texts *texts)
+{
+    dti_buffer_free(&texts->value);
+    dti_buffer_free(&texts->file);
+}
+
 /* How matrices are quantized, in compressed-tensors terms. */
 struct dti_config_form {
     const char *format;   /* "nvfp4-pack-quantized" */

@@ -26,7 +26,8 @@ enum dti_status dti_config_add_hint(struct dti_config_reading *reading,
         if (other->bits == hint->bits && other->number == hint->number &&
             other->strategy == hint->strategy && other->group[0] == hint->group[0] &&
             other->group[1] == hint->group[1] && other->asymmetric == hint->asymmetric &&
-            other->ordered == hint->ordered && same_text(other->format, hint->format)) {
+            other->ordered == hint->ordered && other->inputs == hint->inputs &&
+            same_text(other->format, hint->format)) {
             *ret = (unsigned)i;
             return DTI_OK;
         }

@@ -6,6 +6,7 @@
 #ifndef FILES_CONFIG_QUANT_CONFIG_LAYERS_H
 #define FILES_CONFIG_QUANT_CONFIG_LAYERS_H
 
+#include "files/config/quant_config_forms.h"
 #include "kernels/quant/quant_kernel.h"
 #include "util/buffer.h"
 
@@ -21,12 +22,7 @@ struct dti_config_algorithm dti_config_algorithm_of(const struct dti_block_forma
 /* Whether loaders need scales of activations, which are not stored. */
 bool dti_config_needs_inputs(const struct dti_config_algorithm *algorithm);
 
-/* The value of quantization_config with one algorithm. kept: a JSON array of the modules whose
- * matrices stay as they are. */
-void dti_config_put_algorithm(struct dti_buffer *out, const struct dti_config_algorithm *algorithm,
-                              const char *kept);
-
-/* Modules with their algorithms. */
+/* Modules with their algorithms; or the first algorithm alone, of all modules. */
 struct dti_config_layers {
     struct dti_buffer members; /* of quantized_layers */
     struct dti_config_algorithm first;
@@ -38,11 +34,12 @@ void dti_config_layers_free(struct dti_config_layers *layers);
  * without an algorithm. */
 bool dti_config_add_layer(struct dti_config_layers *layers, const char *name, size_t length,
                           const struct dti_config_algorithm *algorithm);
-/* The value of quantization_config, and the text of hf_quant_config.json. ModelOpt lists no modules
- * that stay as they are next to quantized_layers: those that are not in it do. */
-void dti_config_put_layers(struct dti_buffer *out, const struct dti_config_layers *layers);
+/* The value of quantization_config, and the text of hf_quant_config.json. kept: a JSON array of the
+ * modules whose matrices stay as they are, indented as a member. ModelOpt lists none next to
+ * quantized_layers: modules that are not in it stay. */
+void dti_config_put_layers(struct dti_config_texts *out, const struct dti_config_layers *layers,
+                           const char *kept);
 /* The same as quant_cfg.json, which older releases of TensorRT-LLM read. */
 void dti_config_put_layers_alone(struct dti_buffer *out, const struct dti_config_layers *layers);
-void dti_config_put_layers_file(struct dti_buffer *out, const struct dti_config_layers *layers);
 
 #endif

@@ -8,6 +8,7 @@
 #include "containers/name_order.h"
 #include "files/config/quant_config_block.h"
 #include "util/run/allocate.h"
+#include "util/run/grown.h"
 
 /* A member: its name, prefixed with the unique number of its object. */
 struct config_member {
@@ -43,14 +44,11 @@ static bool add_member(struct config_members *members, uint64_t object,
     const char *text;
     size_t length;
     dti_json_string_value(json, &text, &length);
-    if (members->count == members->room) {
-        const size_t room = members->room > 0 ? members->room * 2 : 64;
-        void *const list = dti_realloc(members->list, room * sizeof *members->list);
-        if (!list)
-            return false;
-        members->list = list;
-        members->room = room;
-    }
+    void *const list =
+        dti_grown(members->list, members->count, &members->room, sizeof *members->list);
+    if (!list)
+        return false;
+    members->list = list;
     char *const name = dti_pool_alloc(&members->pool, NUMBER + length + 1);
     if (!name)
         return false;

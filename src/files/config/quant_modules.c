@@ -9,6 +9,7 @@
 
 #include "containers/name_order.h"
 #include "util/run/allocate.h"
+#include "util/run/grown.h"
 #include "util/text/regexes.h"
 
 struct rule_list {
@@ -55,14 +56,10 @@ void dti_quant_modules_free(struct dti_quant_modules *modules)
 
 static bool append(struct rule_list *list, size_t rule)
 {
-    if (list->count == list->capacity) {
-        const size_t more = list->capacity > 0 ? list->capacity * 2 : 16;
-        size_t *const grown = dti_realloc(list->rules, more * sizeof *grown);
-        if (!grown)
-            return false;
-        list->rules = grown;
-        list->capacity = more;
-    }
+    size_t *const grown = dti_grown(list->rules, list->count, &list->capacity, sizeof *grown);
+    if (!grown)
+        return false;
+    list->rules = grown;
     list->rules[list->count++] = rule;
     return true;
 }
@@ -93,14 +90,11 @@ enum dti_status dti_quant_modules_add(struct dti_quant_modules *modules, unsigne
     if (modules->ready)
         dti_name_order_free(&modules->order);
     modules->ready = false;
-    if (modules->count == modules->capacity) {
-        const size_t more = modules->capacity > 0 ? modules->capacity * 2 : 16;
-        struct dti_module_rule *const grown = dti_realloc(modules->rules, more * sizeof *grown);
-        if (!grown)
-            return dti_no_memory(reterr);
-        modules->rules = grown;
-        modules->capacity = more;
-    }
+    struct dti_module_rule *const grown =
+        dti_grown(modules->rules, modules->count, &modules->capacity, sizeof *grown);
+    if (!grown)
+        return dti_no_memory(reterr);
+    modules->rules = grown;
     if ((meanings & DTI_MODULE_NAME) != 0 && !append(&modules->names, modules->count))
         return dti_no_memory(reterr);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && status == DTI_OK; i++) {

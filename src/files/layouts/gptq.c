@@ -633,8 +633,9 @@ static const char *boolean(bool value)
 
 static void config_gptq(const struct dti_transcode_target *target,
                         const struct dti_dequant_found *const *all, size_t count, const char *kept,
-                        struct dti_buffer *ret, const char **ret_why)
+                        struct dti_config_texts *texts, const char **ret_why)
 {
+    struct dti_buffer *const ret = &texts->value;
     struct words_scheme scheme;
     (void)kept; /* modules without qweight are not quantized */
     if (!find_scheme(all, count, &scheme, ret_why))
@@ -649,8 +650,9 @@ static void config_gptq(const struct dti_transcode_target *target,
 
 static void config_awq(const struct dti_transcode_target *target,
                        const struct dti_dequant_found *const *all, size_t count, const char *kept,
-                       struct dti_buffer *ret, const char **ret_why)
+                       struct dti_config_texts *texts, const char **ret_why)
 {
+    struct dti_buffer *const ret = &texts->value;
     (void)target;
     struct words_scheme scheme;
     if (!find_scheme(all, count, &scheme, ret_why))

@@ -89,18 +89,6 @@ bool dti_config_needs_inputs(const struct dti_config_algorithm *algorithm)
     return strcmp(algorithm->name, "FP8") == 0;
 }
 
-void dti_config_put_algorithm(struct dti_buffer *out, const struct dti_config_algorithm *algorithm,
-                              const char *kept)
-{
-    dti_buffer_print(out, "{\n  \"quant_method\": \"modelopt\",\n  \"quant_algo\": \"%s\",\n",
-                     algorithm->name);
-    if (algorithm->group > 0)
-        dti_buffer_print(out, "  \"group_size\": %u,\n", algorithm->group);
-    dti_buffer_puts(out, "  \"kv_cache_scheme\": null,\n  \"ignore\": ");
-    dti_buffer_puts(out, kept);
-    dti_buffer_puts(out, "\n}");
-}
-
 void dti_config_layers_init(struct dti_config_layers *layers)
 {
     *layers = (struct dti_config_layers){.several = false};
@@ -132,65 +120,80 @@ bool dti_config_add_layer(struct dti_config_layers *layers, const char *name, si
     return true;
 }
 
-static const char mixed[] = "\"quant_algo\": \"MIXED_PRECISION\",\n";
-
-void dti_config_put_layers(struct dti_buffer *out, const struct dti_config_layers *layers)
+/* MIXED_PRECISION with all modules, or the one algorithm; without the list of modules that stay. */
+static const char *algorithm_of(const struct dti_config_layers *layers)
 {
-    dti_buffer_puts(out, "{\n  \"quant_method\": \"modelopt\",\n  ");
-    dti_buffer_puts(out, mixed);
-    dti_buffer_puts(out, "  \"kv_cache_scheme\": null,\n  \"ignore\": [],\n"
-                         "  \"quantized_layers\": {");
+    return layers->several ? "MIXED_PRECISION" : layers->first.name;
+}
+
+static void put_members(struct dti_buffer *out, const struct dti_config_layers *layers)
+{
+    dti_buffer_puts(out, "\"quantized_layers\": {");
     dti_buffer_append(out, layers->members.data, layers->members.length);
-    dti_buffer_puts(out, "\n  }\n}");
+    dti_buffer_puts(out, "\n  }");
     out->failed = out->failed || layers->members.failed;
 }
 
-void dti_config_put_layers_alone(struct dti_buffer *out, const struct dti_config_layers *layers)
+static void put_value(struct dti_buffer *out, const struct dti_config_layers *layers,
+                      const char *kept)
 {
-    dti_buffer_puts(out, "{\n  ");
-    dti_buffer_puts(out, mixed);
-    dti_buffer_puts(out, "  \"kv_cache_quant_algo\": null,\n  \"quantized_layers\": {");
-    dti_buffer_append(out, layers->members.data, layers->members.length);
-    dti_buffer_puts(out, "\n  }\n}\n");
-    out->failed = out->failed || layers->members.failed;
+    dti_buffer_print(out, "{\n  \"quant_method\": \"modelopt\",\n  \"quant_algo\": \"%s\",\n",
+                     algorithm_of(layers));
+    if (!layers->several && layers->first.group > 0)
+        dti_buffer_print(out, "  \"group_size\": %u,\n", layers->first.group);
+    dti_buffer_puts(out, "  \"kv_cache_scheme\": null,\n  \"ignore\": ");
+    dti_buffer_puts(out, layers->several ? "[],\n  " : kept);
+    if (layers->several)
+        put_members(out, layers);
+    dti_buffer_puts(out, "\n}");
 }
 
 /* The same members, two spaces further in: only their ends are line ends. The producer is who
  * defines the file: readers accept no other. */
-void dti_config_put_layers_file(struct dti_buffer *out, const struct dti_config_layers *layers)
+static void put_file(struct dti_buffer *out, const struct dti_config_layers *layers,
+                     const char *kept)
 {
-    const char *at = layers->members.data;
-    const char *const end = at + layers->members.length;
-    dti_buffer_puts(out, "{\n  \"producer\": {\n    \"name\": \"modelopt\"\n  },\n"
-                         "  \"quantization\": {\n    ");
-    dti_buffer_puts(out, mixed);
-    dti_buffer_puts(out, "    \"kv_cache_quant_algo\": null,\n    \"quantized_layers\": {");
-    while (at < end) {
-        const char *const line = memchr(at + 1, '\n', (size_t)(end - at - 1));
-        const char *const next = line ? line : end;
-        dti_buffer_puts(out, "\n  ");
-        dti_buffer_append(out, at + 1, (size_t)(next - at - 1));
-        at = next;
+    struct dti_buffer members;
+    dti_buffer_init(&members);
+    dti_buffer_print(&members, "{\n  \"quant_algo\": \"%s\",\n  \"kv_cache_quant_algo\": null,\n  ",
+                     algorithm_of(layers));
+    if (layers->several) {
+        put_members(&members, layers);
+    } else {
+        if (layers->first.group > 0)
+            dti_buffer_print(&members, "\"group_size\": %u,\n  ", layers->first.group);
+        dti_buffer_puts(&members, "\"exclude_modules\": ");
+        dti_buffer_puts(&members, kept);
     }
-    dti_buffer_puts(out, "\n    }\n  }\n}\n");
-    out->failed = out->failed || layers->members.failed;
+    dti_buffer_puts(&members, "\n}");
+    dti_buffer_puts(out, "{\n  \"producer\": {\n    \"name\": \"modelopt\"\n  },\n"
+                         "  \"quantization\": ");
+    for (size_t i = 0; i < members.length; i++) {
+        const bool ends = members.data[i] == '\n';
+        dti_buffer_append(out, ends ? "\n  " : members.data + i, ends ? 3 : 1);
+    }
+    dti_buffer_puts(out, "\n}\n");
+    out->failed = out->failed || members.failed;
+    dti_buffer_free(&members);
 }
 
-static bool config(const struct dti_quant_row *row, const struct dti_config_form *form, bool nested,
-                   const char *kept, struct dti_buffer *ret)
+void dti_config_put_layers(struct dti_config_texts *out, const struct dti_config_layers *layers,
+                           const char *kept)
 {
-    const bool channel = strcmp(form->strategy, "channel") == 0;
-    const struct dti_config_algorithm algorithm = dti_config_algorithm_of(
-        row->block, row->number, channel ? DTI_PER_CHANNEL : DTI_PER_TENSOR);
-    const bool found = algorithm.name && !dti_config_needs_inputs(&algorithm);
-    (void)nested;
-    if (found)
-        dti_config_put_algorithm(ret, &algorithm, kept);
-    return found;
+    put_value(&out->value, layers, kept);
+    put_file(&out->file, layers, kept);
 }
 
-/* The same for a tensor that was translated, whose scales of activations may be stored; fp8 needs
- * them. */
+void dti_config_put_layers_alone(struct dti_buffer *out, const struct dti_config_layers *layers)
+{
+    dti_buffer_puts(out, "{\n  \"quant_algo\": \"MIXED_PRECISION\",\n"
+                         "  \"kv_cache_quant_algo\": null,\n  ");
+    put_members(out, layers);
+    dti_buffer_puts(out, "\n}\n");
+}
+
+/* The algorithm of a tensor that was translated, whose scales of activations may be stored; fp8
+ * needs them. */
 static struct dti_config_algorithm translated(const struct dti_transcode_target *target,
                                               const struct dti_dequant_found *found)
 {
@@ -206,7 +209,7 @@ static struct dti_config_algorithm translated(const struct dti_transcode_target 
 
 static void config_translated(const struct dti_transcode_target *target,
                               const struct dti_dequant_found *const *all, size_t count,
-                              const char *kept, struct dti_buffer *ret, const char **ret_why)
+                              const char *kept, struct dti_config_texts *ret, const char **ret_why)
 {
     struct dti_config_layers layers;
     dti_config_layers_init(&layers);
@@ -219,10 +222,8 @@ static void config_translated(const struct dti_transcode_target *target,
                  !dti_config_add_layer(&layers, shown->name, shown->name_length, &algorithm))
             *ret_why = "its loaders have no module for some of the tensors";
     }
-    if (!*ret_why && layers.several)
-        dti_config_put_layers(ret, &layers);
-    else if (!*ret_why)
-        dti_config_put_algorithm(ret, &layers.first, kept);
+    if (!*ret_why)
+        dti_config_put_layers(ret, &layers, kept);
     dti_config_layers_free(&layers);
 }
 
@@ -244,7 +245,6 @@ const struct dti_layout_ops dti_layout_modelopt = {
     .ignored = {DTI_LIST_IGNORE, DTI_LIST_EXCLUDED},
     .ignored_as = DTI_MODULE_NAME | DTI_MODULE_WILDCARD,
     .targets = {&as_they_are, &to_nvfp4},
-    .config = config,
 };
 const struct dti_layout_ops dti_layout_pairs = {
     .name = "modelopt",

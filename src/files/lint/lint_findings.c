@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "files/lint/lint_parts.h"
-#include "util/run/allocate.h"
+#include "util/run/grown.h"
 #include "util/text/glob.h"
 
 const struct dti_lint_row dti_lint_rows[DTI_LINT_RULES] = {
@@ -19,15 +19,11 @@ const struct dti_lint_row dti_lint_rows[DTI_LINT_RULES] = {
 /* Hold the lock if there are several threads. */
 static bool append(struct dti_lint *lint, const struct dti_lint_finding *finding, const char *text)
 {
-    if (lint->count == lint->capacity) {
-        const size_t capacity = lint->capacity > 0 ? 2 * lint->capacity : 16;
-        struct dti_lint_finding *const grown =
-            dti_realloc(lint->findings, capacity * sizeof *lint->findings);
-        if (!grown)
-            return false;
-        lint->findings = grown;
-        lint->capacity = capacity;
-    }
+    struct dti_lint_finding *const grown =
+        dti_grown(lint->findings, lint->count, &lint->capacity, sizeof *grown);
+    if (!grown)
+        return false;
+    lint->findings = grown;
     const char *const copy = dti_pool_text(&lint->pool, text, strlen(text));
     if (!copy)
         return false;

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "containers/gguf/gguf_edits.h"
 #include "files/dequant/dequant_layouts.h"
@@ -106,18 +107,30 @@ static enum dti_status find_lack(struct demanded_file *from, const struct dti_te
     static const char end[] = ".weight";
     const struct dti_form_traits *const form = dti_tensor_form(tensor)->is;
     const bool fp8 = strcmp(form->dtype, "fp8_e4m3fn") == 0 && form->per == DTI_PER_TENSOR;
-    const bool nvfp4 = strcmp(form->dtype, "nvfp4") == 0 && from->config &&
-                       strcmp(from->config->algorithm, "NVFP4") == 0;
-    size_t at;
+    const bool nvfp4 = strcmp(form->dtype, "nvfp4") == 0 && from->config;
     *ret_lacks = false;
     if (!(fp8 || nvfp4) || !dti_quant_name_ends(tensor->name, tensor->name_length, end))
         return DTI_OK;
+    const size_t stem = tensor->name_length - (sizeof end - 1);
+    if (nvfp4) { /* of 16 bits or of 4 */
+        struct dti_quant_module module;
+        const enum dti_status status =
+            dti_quant_config_module(from->config, tensor->name, stem, &module, reterr);
+        if (status != DTI_OK || module.count != 1 || !module.hints[0].inputs)
+            return status;
+    }
     if (!from->named && !dti_quant_names_init(&from->names, from->file))
         return dti_no_memory(reterr);
     from->named = true;
-    *ret_lacks = !dti_quant_names_find(&from->names, tensor->name,
-                                       tensor->name_length - (sizeof end - 1), ".input_scale", &at);
+    size_t at;
+    *ret_lacks = !dti_quant_names_find(&from->names, tensor->name, stem, ".input_scale", &at);
     return DTI_OK;
+}
+
+/* Whether modules have algorithms of their own: not all are known there. */
+static bool is_mixture(const struct demanded_file *from)
+{
+    return from->config && strcasecmp(from->config->algorithm, "MIXED_PRECISION") == 0;
 }
 
 static enum dti_status add_tensor(struct dti_loader_demands *demands, struct demanded_file *from,
@@ -129,14 +142,16 @@ static enum dti_status add_tensor(struct dti_loader_demands *demands, struct dem
         const struct dti_form_traits *const form = dti_tensor_form(tensor)->is;
         const char *const layout = layout_of(form, demands->method);
         const struct dti_layout_ops *const ops = dti_layout_called(layout);
+        const bool algorithms = ops && ops->algorithms;
         bool lacks = false;
-        if (ops && ops->algorithms) {
+        if (algorithms) {
             const enum dti_status status = find_lack(from, tensor, &lacks, reterr);
             if (status != DTI_OK)
                 return status;
         }
-        (void)snprintf(subject, sizeof subject, "%.40s %.24s %s%s", layout, form->dtype,
-                       per_of(form), lacks ? " without input_scale" : "");
+        (void)snprintf(subject, sizeof subject, "%.40s %.24s %s%s%s", layout, form->dtype,
+                       per_of(form), algorithms && is_mixture(from) ? " in a mixture" : "",
+                       lacks ? " without input_scale" : "");
         return add(demands, DTI_LOADER_LAYOUT, subject, at, reterr);
     }
     if (tensor->coded_weights)

@@ -23,6 +23,7 @@
 #include "util/errno_text.h"
 #include "util/json/json_edit.h"
 #include "util/run/allocate.h"
+#include "util/run/grown.h"
 #include "util/text/ascii.h"
 
 static const char weight[] = ".weight";
@@ -146,35 +147,47 @@ static void warn_inputs(const struct dti_rewrite *rewrite)
         rewrite->request.warn(rewrite->request.warn_context, &note);
 }
 
-/* Several dtypes: an algorithm of ModelOpt for each module, in both files. */
-static void put_layers(const struct dti_rewrite *rewrite, const char *kept, struct dti_buffer *ret,
-                       struct dti_buffer *ret_file, const char **ret_why)
+static struct dti_config_algorithm algorithm_of(const struct dti_quantize_form *form)
 {
-    struct dti_config_layers layers;
+    const struct dti_quant_scheme *const scheme = &form->recipe->scheme;
+    return dti_config_algorithm_of(scheme->block, form->row->number, scheme->per);
+}
+
+/* Several dtypes: an algorithm of ModelOpt for each module. */
+static void add_layers(const struct dti_rewrite *rewrite, struct dti_config_layers *layers,
+                       const char **ret_why)
+{
     bool inputs = false;
-    dti_config_layers_init(&layers);
     for (size_t i = 0; i < rewrite->tensor_count && !*ret_why; i++) {
         const struct dti_tensor *const tensor = dti_rewrite_source(rewrite, i);
         const struct dti_quantize_form *const by = rewrite->tensors[i].way->by;
         if (!by)
             continue;
-        const struct dti_quant_scheme *const scheme = &by->recipe->scheme;
-        const struct dti_config_algorithm algorithm =
-            dti_config_algorithm_of(scheme->block, by->row->number, scheme->per);
+        const struct dti_config_algorithm algorithm = algorithm_of(by);
         if (!algorithm.name)
             *ret_why = "no loader is known for one of these dtypes in this layout";
-        else if (!dti_config_add_layer(&layers, tensor->name, tensor->name_length, &algorithm))
+        else if (!dti_config_add_layer(layers, tensor->name, tensor->name_length, &algorithm))
             *ret_why = "its loaders have no module for some of the tensors";
         inputs = inputs || (algorithm.name && dti_config_needs_inputs(&algorithm));
     }
     if (!*ret_why && inputs)
         warn_inputs(rewrite);
-    if (!*ret_why && layers.several) {
-        dti_config_put_layers(ret, &layers);
-        dti_config_put_layers_file(ret_file, &layers);
-    } else if (!*ret_why) {
-        dti_config_put_algorithm(ret, &layers.first, kept);
-    }
+}
+
+/* one: the form of all tensors, whose algorithm is that of the model; or NULL. */
+static void put_layers(const struct dti_rewrite *rewrite, const struct dti_quantize_form *one,
+                       const char *kept, struct dti_config_texts *ret, const char **ret_why)
+{
+    struct dti_config_layers layers;
+    dti_config_layers_init(&layers);
+    if (one)
+        layers.first = algorithm_of(one);
+    else
+        add_layers(rewrite, &layers, ret_why);
+    if (one && (!layers.first.name || dti_config_needs_inputs(&layers.first)))
+        *ret_why = "no loader is known for this dtype in this layout";
+    if (!*ret_why)
+        dti_config_put_layers(ret, &layers, kept);
     dti_config_layers_free(&layers);
 }
 
@@ -221,11 +234,12 @@ static const struct dti_quantize_form *only_form(const struct dti_rewrite *rewri
     return form;
 }
 
-static void put(const struct dti_rewrite *rewrite, const char *kept, struct dti_buffer *ret,
-                struct dti_buffer *ret_file, const char **ret_why)
+static void put(const struct dti_rewrite *rewrite, const char *kept, struct dti_config_texts *ret,
+                const char **ret_why)
 {
     const struct dti_quantize_form *const one = only_form(rewrite);
     const enum dti_quant_layout layout = rewrite->request.quantize.layout;
+    const struct dti_layout_ops *const own = dti_layout_called(dti_quant_layout_name(layout));
     const bool flat = dti_quant_layout_is_flat(layout);
     bool high = false;
     for (size_t i = 0; i <= rewrite->request.quantize_rule_count; i++)
@@ -234,21 +248,20 @@ static void put(const struct dti_rewrite *rewrite, const char *kept, struct dti_
     if (dti_quant_layout_marks(layout))
         return; /* each matrix says what it is */
     if (dti_quant_layout_has_stems(layout))
-        put_mlx(rewrite, ret);
+        put_mlx(rewrite, &ret->value);
     else if (!flat && !is_usual(rewrite))
         *ret_why = "loaders have channels along axis 0 and groups along the last axis";
     else if (!flat && high)
         *ret_why = "loaders have the first code in the lowest bits";
+    else if (own->algorithms)
+        put_layers(rewrite, one, kept, ret, ret_why);
     else if (!one && layout == DTI_LAYOUT_COMPRESSED_TENSORS)
-        put_groups(rewrite, kept, ret, ret_why);
-    else if (!one && dti_layout_called(dti_quant_layout_name(layout))->algorithms)
-        put_layers(rewrite, kept, ret, ret_file, ret_why);
+        put_groups(rewrite, kept, &ret->value, ret_why);
     else if (!one)
         *ret_why = "the tensors have several dtypes, and loaders of this layout expect one";
     else {
         const struct dti_config_form form = form_of(one);
-        if (!dti_layout_called(dti_quant_layout_name(layout))
-                 ->config(one->row, &form, one->recipe->scheme.nested, kept, ret))
+        if (!own->config(one->row, &form, one->recipe->scheme.nested, kept, &ret->value))
             *ret_why = "no loader is known for this dtype in this layout";
     }
 }
@@ -257,8 +270,8 @@ static void put(const struct dti_rewrite *rewrite, const char *kept, struct dti_
  * newlines and an indent of two spaces per level, and the layout's own file next to it, if it has
  * one. If no such config exists, *ret_why gives the reason: "no loader knows nf4 in the layout
  * compressed-tensors". */
-static enum dti_status quant_config_write(const struct dti_rewrite *rewrite, struct dti_buffer *ret,
-                                          struct dti_buffer *ret_file, const char **ret_why,
+static enum dti_status quant_config_write(const struct dti_rewrite *rewrite,
+                                          struct dti_config_texts *ret, const char **ret_why,
                                           struct dti_error *reterr)
 {
     const struct dti_file_transcode *const transcode = rewrite->request.transcode;
@@ -270,8 +283,8 @@ static enum dti_status quant_config_write(const struct dti_rewrite *rewrite, str
     if (transcode)
         status = dti_file_transcode_config(transcode, kept.data, ret, ret_why, reterr);
     else
-        put(rewrite, kept.data, ret, ret_file, ret_why);
-    const bool failed = ret->failed || ret_file->failed || kept.failed;
+        put(rewrite, kept.data, ret, ret_why);
+    const bool failed = ret->value.failed || ret->file.failed || kept.failed;
     dti_buffer_free(&kept);
     return status == DTI_OK && failed ? dti_no_memory(reterr) : status;
 }
@@ -279,10 +292,11 @@ static enum dti_status quant_config_write(const struct dti_rewrite *rewrite, str
 enum dti_status dti_rewrite_quant_config(const struct dti_rewrite *rewrite, struct dti_buffer *ret,
                                          const char **ret_why, struct dti_error *reterr)
 {
-    struct dti_buffer file;
-    dti_buffer_init(&file);
-    const enum dti_status status = quant_config_write(rewrite, ret, &file, ret_why, reterr);
-    dti_buffer_free(&file);
+    struct dti_config_texts texts = {.value = *ret};
+    dti_buffer_init(&texts.file);
+    const enum dti_status status = quant_config_write(rewrite, &texts, ret_why, reterr);
+    *ret = texts.value;
+    dti_buffer_free(&texts.file);
     return status;
 }
 
@@ -332,14 +346,10 @@ static char *path_of(const struct companions *list, const char *name)
 
 static enum dti_status add_name(struct companions *list, const char *name, struct dti_error *reterr)
 {
-    if (list->count == list->capacity) {
-        const size_t capacity = 2 * list->capacity + 16;
-        char **const names = dti_realloc(list->names, capacity * sizeof *names);
-        if (!names)
-            return dti_no_memory(reterr);
-        list->names = names;
-        list->capacity = capacity;
-    }
+    char **const names = dti_grown(list->names, list->count, &list->capacity, sizeof *names);
+    if (!names)
+        return dti_no_memory(reterr);
+    list->names = names;
     const size_t size = strlen(name) + 1;
     list->names[list->count] = dti_malloc(size);
     if (!list->names[list->count])
@@ -478,30 +488,32 @@ static bool is_mlx(const struct dti_rewrite *rewrite)
            dti_file_transcode_request(rewrite->request.transcode)->layout == DTI_TRANSCODE_MLX;
 }
 
-/* The new text of config.json, whose quantization members match the new files. */
+/* The new text of config.json, whose quantization members match the new files, and the layout's
+ * own file. */
 static enum dti_status edit(struct dti_rewrite *rewrite, const char *path,
-                            const struct dti_buffer *text, struct dti_buffer *ret,
-                            struct dti_buffer *ret_file, struct dti_error *reterr)
+                            const struct dti_buffer *text, struct dti_config_texts *ret,
+                            struct dti_error *reterr)
 {
     static const char *const others[] = {"compression_config", "quantization"};
-    struct dti_buffer value, before, after;
+    struct dti_config_texts texts;
+    struct dti_buffer before, after;
     const char *why = NULL, *problem = NULL;
     char label[DTI_QUOTE_SIZE], words[256];
     enum dti_status status = DTI_OK;
-    dti_buffer_init(&value);
+    dti_config_texts_init(&texts);
     dti_buffer_init(&before);
     dti_buffer_init(&after);
     dti_buffer_append(&before, text->data, text->length);
     if (rewrite->request.recipe >= DTI_RECIPE_QUANTIZE && rewrite->changed_count > 0)
-        status = quant_config_write(rewrite, &value, ret_file, &why, reterr);
-    const bool written = value.length > 0, mlx = written && is_mlx(rewrite);
-    bool fits = !value.failed;
+        status = quant_config_write(rewrite, &texts, &why, reterr);
+    const bool written = texts.value.length > 0, mlx = written && is_mlx(rewrite);
+    bool fits = !texts.value.failed;
     for (size_t i = 0; i < 3 && fits && !before.failed; i++) {
         const char *const key = i == 0 ? member : others[i - 1];
         dti_buffer_clear(&after);
         const bool own = (i == 0 && written) || (i == 2 && mlx);
-        fits = dti_json_set_member(before.data, before.length, key, own ? value.data : NULL, &after,
-                                   &problem);
+        fits = dti_json_set_member(before.data, before.length, key, own ? texts.value.data : NULL,
+                                   &after, &problem);
         const struct dti_buffer swap = before;
         before = after;
         after = swap;
@@ -510,50 +522,58 @@ static enum dti_status edit(struct dti_rewrite *rewrite, const char *path,
         status =
             dti_fail_remedy(reterr, DTI_BAD_INPUT, DTI_REMEDY_NO_COPY, "%s cannot be edited: %s",
                             dti_quote(label, path, strlen(path)), problem);
-    if (status == DTI_OK && (before.failed || value.failed || !fits))
+    if (status == DTI_OK && (before.failed || texts.value.failed || !fits))
         status = dti_no_memory(reterr);
     if (status == DTI_OK && why) {
         (void)snprintf(words, sizeof words, "config.json gets no quantization_config: %s", why);
         warn(rewrite, "no_quantization_config", words);
     }
     rewrite->configured = written;
-    rewrite->configured_twice = ret_file->length > 0;
-    if (status == DTI_OK)
-        *ret = before;
-    else
-        dti_buffer_free(&before);
+    rewrite->configured_twice = texts.file.length > 0;
+    if (status == DTI_OK) {
+        *ret = (struct dti_config_texts){before, texts.file};
+        dti_buffer_init(&before);
+        dti_buffer_init(&texts.file);
+    }
+    dti_buffer_free(&before);
     dti_buffer_free(&after);
-    dti_buffer_free(&value);
+    dti_config_texts_free(&texts);
     return status;
 }
 
 /* The name of the layout's own configuration. */
 static const char *layout_file(const struct dti_rewrite *rewrite)
 {
-    const enum dti_quant_layout layout = rewrite->request.quantize.layout;
-    return dti_layout_called(dti_quant_layout_name(layout))->config_file;
+    const struct dti_rewrite_request *const request = &rewrite->request;
+    const char *const name =
+        request->transcode
+            ? dti_transcode_layout_name(dti_file_transcode_request(request->transcode)->layout)
+            : dti_quant_layout_name(request->quantize.layout);
+    return dti_layout_called(name)->config_file;
 }
 
 static enum dti_status add_config(struct dti_rewrite *rewrite, const char *path,
                                   struct dti_error *reterr)
 {
     struct dti_input input;
-    struct dti_buffer text, edited, file;
+    struct dti_buffer text;
+    struct dti_config_texts edited;
     enum dti_status status = dti_input_open_file(&input, path, reterr);
     if (status != DTI_OK)
         return status;
     dti_buffer_init(&text);
-    dti_buffer_init(&file);
+    dti_config_texts_init(&edited);
     status = dti_input_read_all(&input, DTI_SMALL_FILE, "a configuration", &text, reterr);
     dti_input_close(&input);
     if (status == DTI_OK)
-        status = edit(rewrite, path, &text, &edited, &file, reterr);
+        status = edit(rewrite, path, &text, &edited, reterr);
     if (status == DTI_OK)
-        status = dti_new_files_add_text(&rewrite->files, config_name, &edited, reterr);
-    if (status == DTI_OK && file.length > 0)
-        status = dti_new_files_add_text(&rewrite->files, layout_file(rewrite), &file, reterr);
+        status = dti_new_files_add_text(&rewrite->files, config_name, &edited.value, reterr);
+    if (status == DTI_OK && edited.file.length > 0)
+        status =
+            dti_new_files_add_text(&rewrite->files, layout_file(rewrite), &edited.file, reterr);
     else
-        dti_buffer_free(&file);
+        dti_buffer_free(&edited.file);
     dti_buffer_free(&text);
     return status;
 }

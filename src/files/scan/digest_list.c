@@ -8,6 +8,7 @@
 
 #include "files/scan/file_digest.h"
 #include "util/run/allocate.h"
+#include "util/run/grown.h"
 #include "util/text/escape.h"
 
 enum { LIST_MAX = 64 << 20 };
@@ -162,15 +163,11 @@ static enum dti_status add_line(struct list_reading *reading, const char *text, 
         return dti_no_memory(reterr);
     if (stat(reading->path.data, &st) != 0)
         return DTI_OK;
-    if (list->count == reading->capacity) {
-        const size_t capacity = reading->capacity > 0 ? 2 * reading->capacity : 16;
-        struct dti_digest_entry *const larger =
-            dti_realloc(list->entries, capacity * sizeof *larger); /* far below 2^32 bytes */
-        if (!larger)
-            return dti_no_memory(reterr);
-        list->entries = larger;
-        reading->capacity = capacity;
-    }
+    struct dti_digest_entry *const larger =
+        dti_grown(list->entries, list->count, &reading->capacity, sizeof *larger);
+    if (!larger)
+        return dti_no_memory(reterr);
+    list->entries = larger;
     list->entries[list->count++] = (struct dti_digest_entry){
         .device = (uint64_t)st.st_dev, .inode = (uint64_t)st.st_ino, .digest = line.digest};
     return DTI_OK;

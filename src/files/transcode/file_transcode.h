@@ -7,6 +7,7 @@
 #ifndef FILES_TRANSCODE_FILE_TRANSCODE_H
 #define FILES_TRANSCODE_FILE_TRANSCODE_H
 
+#include "files/config/quant_config_forms.h"
 #include "files/dequant/file_dequant.h"
 #include "files/dequant/fused_scales.h"
 #include "files/stored/fused_modules.h"
@@ -120,10 +121,10 @@ bool dti_file_transcode_names_whole(const struct dti_file_transcode *transcode, 
 bool dti_file_transcode_fits(const struct dti_file_transcode *transcode, const char *pattern,
                              size_t length);
 
-/* Writes the value of quantization_config for loaders of the view; kept: see quant_config_forms.h.
+/* Writes the configuration for loaders of the view; kept: see quant_config_forms.h.
  * If there is none, *ret_why has the reason, and nothing is written. */
 enum dti_status dti_file_transcode_config(const struct dti_file_transcode *transcode,
-                                          const char *kept, struct dti_buffer *ret,
+                                          const char *kept, struct dti_config_texts *ret,
                                           const char **ret_why, struct dti_error *reterr);
 
 #endif

@@ -71,12 +71,12 @@ struct dti_transcode_target {
                             struct dti_dequant_found *found, struct dti_transcoded *ret,
                             struct dti_error *reterr);
     /* Writes the value of quantization_config for loaders, with line feeds and two spaces per
-     * level. target: of blocks, if there are any. all[i]: the tensors that were found. kept: a JSON
-     * array of the modules whose matrices stay unchanged, or NULL. If there is none, *ret_why has
-     * the reason, and nothing is written. */
+     * level, and the layout's own file, if it has one. target: of blocks, if there are any. all[i]:
+     * the tensors that were found. kept: a JSON array of the modules whose matrices stay unchanged,
+     * or NULL. If there is none, *ret_why has the reason, and nothing is written. */
     void (*config)(const struct dti_transcode_target *target,
                    const struct dti_dequant_found *const *all, size_t count, const char *kept,
-                   struct dti_buffer *ret, const char **ret_why);
+                   struct dti_config_texts *ret, const char **ret_why);
     /* compressed-tensors, instead of config(): describes a planned matrix for a group of its
      * configuration; false: not possible. NULL: use config(). */
     bool (*form)(const struct dti_dequant_found *found, struct dti_config_form *ret);

@@ -84,7 +84,7 @@ static bool keeps_others(const struct dti_file_transcode *transcode)
 }
 
 enum dti_status dti_file_transcode_config(const struct dti_file_transcode *transcode,
-                                          const char *kept, struct dti_buffer *ret,
+                                          const char *kept, struct dti_config_texts *ret,
                                           const char **ret_why, struct dti_error *reterr)
 {
     const size_t count = dti_file_dequant_container(transcode->dequant)->tensor_count;
@@ -116,7 +116,7 @@ enum dti_status dti_file_transcode_config(const struct dti_file_transcode *trans
     if (used > 0 && !several && !target->form)
         target->config(target, all, used, kept, ret, ret_why);
     else if (used > 0)
-        put_groups(transcode, kept, ret, ret_why);
+        put_groups(transcode, kept, &ret->value, ret_why);
     dti_free((void *)all);
-    return ret->failed ? dti_no_memory(reterr) : DTI_OK;
+    return ret->value.failed || ret->file.failed ? dti_no_memory(reterr) : DTI_OK;
 }

@@ -202,8 +202,9 @@ static void put(struct dti_buffer *out, const uint64_t block[2], const char *kep
 
 static void config_deepseek(const struct dti_transcode_target *target,
                             const struct dti_dequant_found *const *all, size_t count,
-                            const char *kept, struct dti_buffer *ret, const char **ret_why)
+                            const char *kept, struct dti_config_texts *texts, const char **ret_why)
 {
+    struct dti_buffer *const ret = &texts->value;
     (void)target;
     const uint64_t *block = NULL;
     for (size_t i = 0; i < count; i++) {

@@ -161,8 +161,9 @@ static enum dti_status plan(const struct dti_transcode_target *target, struct dt
 
 static void config(const struct dti_transcode_target *target,
                    const struct dti_dequant_found *const *all, size_t count, const char *kept,
-                   struct dti_buffer *ret, const char **ret_why)
+                   struct dti_config_texts *texts, const char **ret_why)
 {
+    struct dti_buffer *const ret = &texts->value;
     (void)target;
     for (size_t i = 0; i < count; i++) {
         const struct dti_tensor *const shown = all[i]->shown;

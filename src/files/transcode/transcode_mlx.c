@@ -188,8 +188,9 @@ void dti_mlx_config_add(struct dti_buffer *ret, const struct dti_mlx_scheme *usu
 
 void dti_mlx_config(const struct dti_transcode_target *target,
                     const struct dti_dequant_found *const *all, size_t count, const char *kept,
-                    struct dti_buffer *ret, const char **ret_why)
+                    struct dti_config_texts *texts, const char **ret_why)
 {
+    struct dti_buffer *const ret = &texts->value;
     const struct dti_mlx_scheme usual = scheme_of(target, all[0]);
     (void)kept; /* modules without scales are not quantized */
     (void)ret_why;

@@ -37,7 +37,7 @@ void dti_mlx_config_add(struct dti_buffer *ret, const struct dti_mlx_scheme *usu
 /* Implements a target's config(). Tensors that differ from the first one get their own members. */
 void dti_mlx_config(const struct dti_transcode_target *target,
                     const struct dti_dequant_found *const *all, size_t count, const char *kept,
-                    struct dti_buffer *ret, const char **ret_why);
+                    struct dti_config_texts *texts, const char **ret_why);
 
 extern const struct dti_transcode_target dti_target_mlx_blocks, dti_target_mlx_nvfp4;
 

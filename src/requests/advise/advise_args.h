@@ -25,6 +25,7 @@ struct dti_advise_work {
     const struct dti_asker *asker;
     const struct dti_advise_row *row;
     const struct dti_container *container;
+    bool tied; /* config.json ties embeddings, and the loader then takes no output layer */
     struct dti_command_context *cx; /* of pass, or NULL */
     enum dti_status (*pass)(struct dti_rewrite_job *job, struct dti_rewrite_options *options,
                             struct dti_error *reterr);

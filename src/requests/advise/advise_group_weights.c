@@ -8,25 +8,14 @@
 #include "files/stored/quant_names.h"
 #include "util/checked.h"
 #include "util/run/allocate.h"
-
-/* A list with room for one more; NULL: out of memory, and the list is as it was. */
-static void *grown(void *list, size_t count, size_t *room, size_t size)
-{
-    if (count < *room)
-        return list;
-    const size_t more = count > 0 ? 2 * count : 64;
-    void *const grown = more <= SIZE_MAX / size ? dti_realloc(list, more * size) : NULL;
-    if (grown)
-        *room = more;
-    return grown;
-}
+#include "util/run/grown.h"
 
 bool dti_group_weights_layer(struct dti_group_weights *weights, const char *name, size_t length)
 {
     struct dti_named_types *const layers = &weights->layers;
     const char *const copy = dti_pool_text(&weights->pool, name, length);
     void *const list =
-        grown(layers->list, layers->count, &weights->layer_room, sizeof *layers->list);
+        dti_grown(layers->list, layers->count, &weights->layer_room, sizeof *layers->list);
     if (list)
         layers->list = list;
     if (!list || !copy)
@@ -39,7 +28,7 @@ bool dti_group_weights_layer(struct dti_group_weights *weights, const char *name
 bool dti_group_weights_add(struct dti_group_weights *weights, double weight)
 {
     void *const list =
-        grown(weights->groups, weights->count, &weights->room, sizeof *weights->groups);
+        dti_grown(weights->groups, weights->count, &weights->room, sizeof *weights->groups);
     if (!list)
         return false;
     weights->groups = list;

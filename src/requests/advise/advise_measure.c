@@ -140,7 +140,8 @@ static enum dti_status list_named(const struct dti_advise_work *work, struct dti
         return dti_no_memory(reterr);
     for (size_t i = 0; i < container->tensor_count; i++) {
         const struct dti_tensor *const tensor = &container->tensors[i];
-        if (dti_advise_takes(work->row, tensor) && !dti_tensor_fits(work->args->keep, tensor))
+        if (dti_advise_takes(work->row, tensor) && !dti_tensor_fits(work->args->keep, tensor) &&
+            !(work->tied && dti_tensor_fits(work->row->tied, tensor)))
             ret->list[ret->count++] =
                 (struct dti_named_type){.name = tensor->name, .length = tensor->name_length};
     }

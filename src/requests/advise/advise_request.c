@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "files/config/quant_config.h"
 #include "files/scan/file_digest.h"
+#include "files/stored/tensor_choice.h"
 #include "requests/advise/advise_args.h"
 #include "requests/fit_bytes.h"
 #include "requests/option_rows.h"
@@ -12,8 +14,8 @@
 #include "util/text/ascii.h"
 
 static const struct dti_choice loader_choices[] = {
-#define ADVISE_LOADER(id, name_, written, layout, channels, modules, experts, stacks, kept, menu, \
-                      help_)                                                                      \
+#define ADVISE_LOADER(id, name_, written, layout, channels, modules, experts, stacks, kept, tied, \
+                      menu, help_)                                                                \
     {.name = name_, .value = DTI_ADVISE_##id, .help = help_},
 #include "files/advise/advise_loaders.def"
     {.name = NULL},
@@ -56,6 +58,14 @@ const struct dti_option dti_advise_options[] = {
     OPT_END,
 };
 
+/* To the caller, and into the answer. */
+static void warn(struct dti_advise *advise, const struct dti_advise_work *work, const char *code,
+                 const char *text)
+{
+    dti_asker_warn(work->asker, &(struct dti_note){.code = code, .text = text});
+    dti_warnings_add(&advise->warnings, code, NULL, 0, text);
+}
+
 static enum dti_status read_fit(struct dti_advise *advise, const struct dti_advise_work *work,
                                 struct dti_error *reterr)
 {
@@ -67,8 +77,7 @@ static enum dti_status read_fit(struct dti_advise *advise, const struct dti_advi
                              "--fit takes bytes, as in 24GB or 24GiB; got %s",
                              DTI_QUOTED(fit, strlen(fit)));
     if (dti_fit_lacks_unit(fit, advise->budget))
-        dti_asker_warn(work->asker, &(struct dti_note){.code = "small_size",
-                                                       .text = "--fit has no unit: it is bytes"});
+        warn(advise, work, "small_size", "--fit has no unit: it is bytes");
     return DTI_OK;
 }
 
@@ -216,6 +225,32 @@ static enum dti_status check_input(const struct dti_advise_work *work, struct dt
     return DTI_OK;
 }
 
+/* Finds out whether the output layer of a tied model stays, and says so if it is stored. */
+static enum dti_status find_tied(struct dti_advise *advise, struct dti_advise_work *work,
+                                 struct dti_error *reterr)
+{
+    const struct dti_container *const container = work->container;
+    struct dti_quant_config config = {.file = NULL};
+    char text[DTI_QUOTE_SIZE + 160], name[DTI_QUOTE_SIZE];
+    if (work->row->tied[0] == '\0')
+        return DTI_OK;
+    const enum dti_status status = dti_quant_config_read(container, &config, reterr);
+    work->tied = status == DTI_OK && config.model.tied;
+    dti_quant_config_free(&config);
+    for (size_t i = 0; i < container->tensor_count && work->tied; i++) {
+        const struct dti_tensor *const tensor = &container->tensors[i];
+        if (!dti_advise_takes(work->row, tensor) || !dti_tensor_fits(work->row->tied, tensor))
+            continue;
+        (void)snprintf(text, sizeof text,
+                       "%s stays as it is: config.json says tie_word_embeddings, so that %s takes "
+                       "the embedding instead, and refuses the scales of another layer",
+                       dti_quote(name, tensor->name, tensor->name_length), work->row->name);
+        warn(advise, work, "tied_output", text);
+        break;
+    }
+    return status;
+}
+
 static enum dti_status find_groups(struct dti_advise *advise, const struct dti_advise_work *work,
                                    struct dti_error *reterr)
 {
@@ -290,6 +325,8 @@ enum dti_status dti_advise_run(struct dti_advise *ret, struct dti_advise_work *w
     status = check_input(work, reterr);
     if (status == DTI_OK)
         status = check_form(ret, work, reterr);
+    if (status == DTI_OK)
+        status = find_tied(ret, work, reterr);
     const char *const own = dti_advise_form_row(ret->form)->menu;
     if (status == DTI_OK)
         status = read_menu(ret,

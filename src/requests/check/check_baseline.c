@@ -10,6 +10,7 @@
 #include "io/input.h"
 #include "report/json_tree.h"
 #include "util/run/allocate.h"
+#include "util/run/grown.h"
 #include "util/run/memory_pool.h"
 #include "util/text/escape.h"
 
@@ -96,14 +97,11 @@ static void put_words(struct dti_buffer *words, const struct dti_check_identity 
 static enum dti_status add(struct dti_baseline *baseline, const struct dti_check_identity *identity,
                            struct dti_error *reterr)
 {
-    if (baseline->count == baseline->capacity) {
-        const size_t capacity = 2 * baseline->capacity + 64;
-        struct known *const larger = dti_realloc(baseline->list, capacity * sizeof *baseline->list);
-        if (!larger)
-            return dti_no_memory(reterr);
-        baseline->list = larger;
-        baseline->capacity = capacity;
-    }
+    struct known *const larger =
+        dti_grown(baseline->list, baseline->count, &baseline->capacity, sizeof *larger);
+    if (!larger)
+        return dti_no_memory(reterr);
+    baseline->list = larger;
     dti_check_identity_bytes(&baseline->key, identity, DTI_CHECK_FIELDS);
     put_words(&baseline->words, identity);
     struct known known = {.length = baseline->key.length, .count = 1};

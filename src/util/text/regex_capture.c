@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/run/allocate.h"
+#include "util/run/grown.h"
 
 enum { SLOTS = 2 * DTI_REGEX_GROUPS };
 static const uint64_t VISITS = UINT64_C(1) << 27;
@@ -30,15 +31,12 @@ struct capture_search {
 
 static void push(struct capture_search *search, uint32_t node, uint32_t slot, size_t value)
 {
-    if (search->count == search->capacity) {
-        const size_t more = search->capacity > 0 ? 2 * search->capacity : 64;
-        struct capture_job *const jobs = dti_realloc(search->jobs, more * sizeof *jobs);
-        search->failed = search->failed || !jobs;
-        if (!jobs)
-            return;
-        search->jobs = jobs;
-        search->capacity = more;
-    }
+    struct capture_job *const jobs =
+        dti_grown(search->jobs, search->count, &search->capacity, sizeof *jobs);
+    search->failed = search->failed || !jobs;
+    if (!jobs)
+        return;
+    search->jobs = jobs;
     search->jobs[search->count++] =
         (struct capture_job){.node = node, .slot = slot, .value = value};
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "util/run/allocate.h"
+#include "util/run/grown.h"
 #include "util/text/regex.h"
 #include "util/text/regexes.h"
 
@@ -100,14 +101,11 @@ static enum dti_status check_name(struct rename_text name, unsigned groups,
 
 static struct rename_rule *new_rule(struct dti_renames *renames)
 {
-    if (renames->count == renames->capacity) {
-        const size_t more = renames->capacity > 0 ? 2 * renames->capacity : 32;
-        struct rename_rule *const rules = dti_realloc(renames->rules, more * sizeof *rules);
-        if (!rules)
-            return NULL;
-        renames->rules = rules;
-        renames->capacity = more;
-    }
+    struct rename_rule *const rules =
+        dti_grown(renames->rules, renames->count, &renames->capacity, sizeof *rules);
+    if (!rules)
+        return NULL;
+    renames->rules = rules;
     struct rename_rule *const rule = &renames->rules[renames->count++];
     *rule = (struct rename_rule){.name = NULL};
     dti_regex_program_init(&rule->program);

@@ -8,7 +8,7 @@ worse='{"dkld": 0.125, "dbits": 8192}'
 write() { printf '{"base": {"dir": "a", "bpw": 3.0}, "alts": [], "groups": [%s], "base_kld": 0.1}' "$1" > m.json; }
 try() { dtinfo advise model --fit 15kB --menu int8,mxfp4 --weights m.json "$@" 2>&1; echo "exit $?"; }
 write "$(group 0 "$attn" "$more"), $(group 1 "$mlp" "$less"), $(group 2 "$down" "$worse")"
-try --json | grep -o '"tensors":\["[^]]*\],"format":"[a-z0-9]*"\|"weight":[^,]*'
+try --json | grep -o '"tensors":\["[^]]*\],"tensors_hex":null,"format":"[a-z0-9]*"\|"weight":[^,]*'
 try -v | sed -n '5,14p'
 write "$(group 0 "$attn" "$worse"), $(group 1 "$mlp" "$worse"), $(group 2 "$down" "$worse")"
 try

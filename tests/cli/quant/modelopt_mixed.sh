@@ -5,6 +5,10 @@ dtinfo quant model fp8_e4m3fn --layout modelopt --type '*attn*=mxfp8_e4m3,*gate*
 ls out
 cat out/config.json out/hf_quant_config.json
 dtinfo check --quantized out
-echo "an older one stays:"
+echo "one algorithm, in both files, too:"
 dtinfo quant model nvfp4 --layout modelopt -o out --force --keep '*norm*,*embed*,*down*,*head*' | head -2
+cat out/config.json out/hf_quant_config.json
+dtinfo check --quantized out
+echo "an older one stays:"
+dtinfo quant model nvfp4 -o out --force --keep '*norm*,*embed*,*down*,*head*' | head -2
 dtinfo check --quantized out | head -3

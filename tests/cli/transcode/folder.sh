@@ -10,6 +10,7 @@ cat ct/config.json
 dtinfo compare mo ct --top 0
 dtinfo transcode ct --to modelopt -o back -q
 cmp mo/config.json back/config.json
+cmp mo/hf_quant_config.json back/hf_quant_config.json
 dtinfo compare mo back --bitwise --raw
 echo "--no-copy:"
 dtinfo transcode mo --to compressed-tensors -o bare --no-copy -q
@@ -18,6 +19,7 @@ echo "two groups:"
 dtinfo quant model nvfp4 --layout modelopt --tensor-scale 0.25 -o one --only '*q_proj*,*k_proj*' -q
 dtinfo quant one mxfp8_e4m3 --layout modelopt -o two --only '*v_proj*' -q
 cp model/config.json two
+rm two/hf_quant_config.json
 dtinfo transcode two --to compressed-tensors -o groups
 jq -c '.quantization_config | .format, .config_groups[]' groups/config.json
 dtinfo transcode two --to modelopt -o none

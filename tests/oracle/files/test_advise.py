@@ -422,6 +422,34 @@ def judge_measurements(folder, out):
     run(*words, "--measurements", out / "vllm.json", "--keep", "*q_proj*", code=3)
 
 
+def judge_bytes_of_names(out):
+    """Names that are not UTF-8 keep their bytes in groups, plan and frontier; the last one of four looks like the first."""
+    names = [b"k\xff.weight", b"k.weight", b"\xc3\xa9.weight", b"k\xfe.weight"]
+    head = b"GGUF" + struct.pack("<IQQ", 3, len(names), 0)
+    for at, name in enumerate(names):
+        head += struct.pack("<Q", len(name)) + name + struct.pack("<IQQIQ", 2, 32, 32, 1, 2048 * at)
+    data = numpy.random.default_rng(5).normal(size=1024 * len(names)).astype(numpy.float16).tobytes()
+    (out / "names.gguf").write_bytes(head + bytes(-len(head) % 32) + data)
+    words = ("advise", out / "names.gguf", "--loader", "llama.cpp", "--menu", "stored,q8_0")
+    document = ask(*words, "--fit", "6kB")
+
+    def spelled(text, digits):
+        require((digits is None) == ("\ufffd" not in text), "hexadecimal only where the name is not UTF-8", text, digits)
+        return text.encode() if digits is None else bytes.fromhex(digits)
+
+    found = []
+    for group in document["groups"]:
+        twins = group["tensors_hex"]
+        require(twins is None or (len(twins) == len(group["tensors"]) and any(twins)), "tensors_hex", group)
+        found += map(spelled, group["tensors"], twins or [None] * len(group["tensors"]))
+    require(found == names, "names of groups", found)
+    require({spelled(point["tensor"], point["tensor_hex"]) for point in document["frontier"] if point["tensor"]} <= set(names),
+            "names of the frontier", document["frontier"])
+    run(*words, "--fit", "6kB", "-o", out / "names.json", "-q")
+    plan = json.loads((out / "names.json").read_text())
+    require({spelled(entry["name"], entry["name_hex"]) for entry in plan["tensors"]} <= set(names), "names of the plan", plan)
+
+
 def main():
     with tempfile.TemporaryDirectory() as place:
         out = pathlib.Path(place)
@@ -436,6 +464,7 @@ def main():
         judge_plan(folder, out, "vllm", str(out / "written") + "/")
         judge_plan(folder, out, "llama.cpp", out / "written.gguf")
         judge_experts(out)
+        judge_bytes_of_names(out)
         judge_measurements(folder, out)
     print("%d comparisons" % CHECKED[0])
 

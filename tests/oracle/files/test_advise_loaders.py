@@ -281,7 +281,26 @@ def mlx():
         TALLY.check(menu + ": it runs", bool(mx.isfinite(built(mx.array([[1, 2, 3]]))).all()), True)
         seen.update(formats.values())
     every_format("mlx", seen)
+    tied(load_model, mx)
     TALLY.part("plans for mlx")
+
+
+def tied(load_model, mx):
+    """A model with tied embeddings that stores lm_head: it stays, with a warning, and mlx-lm loads what quant makes."""
+    import pathlib
+    with open("model/config.json", "w") as file:
+        json.dump({**CONFIG, "tie_word_embeddings": True}, file)
+    report = json.loads(run("advise", "model", "--loader", "mlx", "--menu", "uint4", "--fit", "1GB", "-o", "plan.json", "--force", "--json"))
+    TALLY.check("tied: warnings", [(note["code"], "'lm_head.weight'" in note["message"]) for note in report["warnings"]],
+                [("tied_output", True)])
+    with open("plan.json") as file:
+        planned_names = {entry["name"] for entry in json.load(file)["tensors"]}
+    TALLY.check("tied: the plan", ("lm_head.weight" in planned_names, "model.embed_tokens.weight" in planned_names), (False, True))
+    run("quant", "model", "--plan", "plan.json", "-o", "mlx", "--force", "-q")
+    built, _ = load_model(pathlib.Path("mlx"))
+    TALLY.check("tied: it runs", bool(mx.isfinite(built(mx.array([[1, 2, 3]]))).all()), True)
+    with open("model/config.json", "w") as file:
+        json.dump(CONFIG, file)
 
 
 with tempfile.TemporaryDirectory() as place:

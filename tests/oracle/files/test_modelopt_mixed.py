@@ -5,13 +5,16 @@ say of each module.
 
 Judges: ModelOpt's own functions, which make both from the format of each module; and a reader of here, which follows the
 rules by which vLLM looks up the modules of a model, takes the parts that an algorithm has, and computes the numbers. Those are
-compared with quant --dequant, and the files with check and with verify --recipe.
+compared with quant --dequant, and the files with check and with verify --recipe. A model of vLLM's parameters says what
+check --loader vllm has to say of mixtures.
 
 usage: test_modelopt_mixed.py DTINFO
 """
+import fnmatch
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -22,7 +25,7 @@ if not have("numpy"):
     sys.exit(77)
 from layout_files import E2M1, E4M3
 from tensor_files import read_file, write_file
-from transcode_check import F32, RANDOM, TALLY, equal, np, run, write
+from transcode_check import F32, PROGRAM, RANDOM, TALLY, equal, np, run, write
 
 HIDDEN, INNER, LAYERS = 64, 96, 2
 FUSED = {"qkv_proj": ("q_proj", "k_proj", "v_proj"), "gate_up_proj": ("gate_proj", "up_proj")}
@@ -116,6 +119,52 @@ def judge(what, formats, folder="out"):
     TALLY.check(what + ": check --quantized", json.loads(run("check", folder, "--quantized", "--json"))["ok"], True)
 
 
+def judge_one(what, formats, folder="out"):
+    """One algorithm: what both files say, by ModelOpt, and what vLLM's and TensorRT-LLM's rules read of the file alone."""
+    with open(folder + "/config.json") as file:
+        block = json.load(file)["quantization_config"]
+    with open(folder + "/hf_quant_config.json") as file:
+        beside = json.load(file)
+    told, names = beside["quantization"], [name[:-len(".weight")] for name, part in read_file("model/model.safetensors").items()
+                                           if len(part[1]) == 2]
+    quantized = {name[:-len(".weight")]: one for name, one in formats.items()}
+    TALLY.check(what + ": modules that stay", (sorted(told["exclude_modules"]), sorted(block["ignore"])),
+                (sorted(set(names) - set(quantized)),) * 2)
+    TALLY.check(what + ": both files", (block["quant_algo"], block.get("group_size"), block["kv_cache_scheme"], block["quant_method"]),
+                (told["quant_algo"], told.get("group_size"), told["kv_cache_quant_algo"], beside["producer"]["name"]))
+    if "NVFP4" in told["quant_algo"]:  # vLLM stops without these
+        TALLY.check(what + ": required", {"group_size", "kv_cache_quant_algo", "exclude_modules"} - set(told), set())
+    TALLY.check(what + ": the file alone", alone(folder, quantized), True)
+    try:
+        from modelopt.torch.export.convert_hf_config import convert_hf_quant_config_format
+        from modelopt.torch.export.quant_utils import process_layer_quant_config
+    except ImportError:
+        return TALLY.skip("nvidia-modelopt")
+    layers = {}
+    for module in names:
+        layers[module + ".quantization"], layers[module + ".awq_block_size"] = THEIRS.get(quantized.get(module), (None, 0))
+    theirs = process_layer_quant_config(layers)
+    for one in (theirs, told):
+        one["exclude_modules"] = [module for module in names if any(fnmatch.fnmatch(module, pattern) for pattern in one["exclude_modules"])]
+    theirs = {key: value for key, value in theirs.items() if key != "group_size" or value}
+    TALLY.check(what + ": hf_quant_config.json is ModelOpt's", told, theirs)
+    converted = convert_hf_quant_config_format(beside)
+    TALLY.check(what + ": config.json is ModelOpt's", (block["quant_algo"], block["quant_method"], sorted(block["ignore"])),
+                (converted["quant_algo"], converted["quant_method"], sorted(converted["ignore"])))
+
+
+def alone(folder, quantized):
+    """Whether check reads the model by hf_quant_config.json alone, as TensorRT-LLM does."""
+    shutil.rmtree("alone", ignore_errors=True)
+    shutil.copytree(folder, "alone")
+    with open("alone/config.json", "w") as file:
+        json.dump(CONFIG, file)
+    report = json.loads(run("check", "alone", "--quantized", "--json"))
+    shown = json.loads(run("inspect", "alone", "--json"))
+    tensors = json.loads(run("inspect", "alone", "--json"))["files"][0]["tensors"]
+    return report["ok"] and {one["name"][:-len(".weight")] for one in tensors if one["quantized"]} == set(quantized)
+
+
 def by_modelopt(what, modules, block, beside):
     try:
         from modelopt.torch.export.convert_hf_config import convert_hf_quant_config_format
@@ -148,10 +197,15 @@ def by_types():
                                                  else "fp8_e4m3fn " + ("channel" if channel else "tensor")))
     shutil.rmtree("out")
     run("quant", "model", "nvfp4", "--layout", "modelopt", "--type", "*self_attn*=nvfp4", "-o", "out", "--force", "-q", *KEEP)
-    with open("out/config.json") as file:
-        block = json.load(file)["quantization_config"]
-    TALLY.check("two types of one algorithm", (block["quant_algo"], block["group_size"], os.path.exists("out/hf_quant_config.json")),
-                ("W4A16_NVFP4", 16, False))
+    judge_one("two types of one algorithm", chosen(tensors, lambda name: "nvfp4"))
+    run("quant", "model", "mxfp8_e4m3", "--layout", "modelopt", "-o", "out", "--force", "-q", "--keep", "*embed*,lm_head*,*norm*,*down*")
+    judge_one("one type", chosen(tensors, lambda name: "down" not in name and "mxfp8_e4m3"))
+    run("quant", "model", "fp8_e4m3fn", "--per", "channel", "--layout", "modelopt", "-o", "out", "--force", "-q", *KEEP)
+    judge_one("one type by channels", chosen(tensors, lambda name: "fp8_e4m3fn channel"))
+    run("quant", "model", "mxfp8_e4m3", "-o", "other", "--force", "-q", *KEEP)
+    run("transcode", "other", "--to", "modelopt", "-o", "out", "--force", "-q")
+    judge_one("one type, translated", chosen(tensors, lambda name: "mxfp8_e4m3"))
+    shutil.rmtree("other")
     TALLY.part("types")
 
 
@@ -219,6 +273,57 @@ def translated():
     TALLY.part("translations")
 
 
+# The parameters that vLLM makes for a matrix, with their dimensions, by algorithm, in two states of its modelopt.py: 00155cde,
+# which knows three of them in a mixture, and that of #54367. All others stay without quantization: they have a weight alone.
+KNOWN = {"FP8": {"weight": 2, "weight_scale": 0, "input_scale": 0}, "W4A16_NVFP4": {"weight": 2, "weight_scale": 2, "weight_scale_2": 0},
+         "NVFP4": {"weight": 2, "weight_scale": 2, "weight_scale_2": 0, "input_scale": 0}}
+NEWER = {**KNOWN, "MXFP8": {"weight": 2, "weight_scale": 2}, "FP8_PB_WO": {"weight": 2, "weight_scale": 4}}
+MORE_PARTS = {"FP8_PB_WO": lambda r, c: {"weight": ("F8_E4M3", (r, c)), "weight_scale": ("F32", (r // 128, c // 128))},
+              "NVFP4": PARTS["W4A16_NVFP4"]}
+
+
+def vllm_does(known, algorithm, there):
+    """Loading stops at a tensor without a parameter of its dimensions; a parameter without a tensor keeps what is in memory."""
+    wanted = known.get(algorithm, {"weight": 2})
+    return "refuses" if there.items() - wanted.items() else "misreads" if wanted.items() - there.items() else "loads"
+
+
+def vllm_is_said_to(folder):
+    words = [PROGRAM, "check", folder, "--loader", "vllm", "--json"]
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    return json.loads(done.stdout)["files"][0]["assertions"][0]["failures"]
+
+
+def mixtures():
+    """check --loader vllm, with each algorithm next to FP8, with scales of activations and without."""
+    config = {"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "ignore": [], "kv_cache_scheme": None}
+    for algorithm in ("FP8", "NVFP4", "nvfp4", "W4A16_NVFP4", "FP8_PER_CHANNEL_PER_TOKEN", "MXFP8", "FP8_PB_WO"):
+        for inputs in (False, True):
+            shutil.rmtree("mixture", ignore_errors=True)
+            os.mkdir("mixture")
+            layers, tensors = {"a.up_proj": {"quant_algo": "FP8"}, "a.down_proj": {"quant_algo": algorithm}}, {}
+            for module, one in layers.items():
+                word = one["quant_algo"].upper()
+                parts = dict((MORE_PARTS.get(word) or PARTS[word])(256, 128))
+                if inputs or module == "a.up_proj":
+                    parts["input_scale"] = ("F32", ())
+                for name, (dtype, shape) in parts.items():
+                    size = int(np.prod(shape)) * (4 if dtype == "F32" else 1)
+                    tensors[module + "." + name] = (dtype, shape, (b"\0\0\x80\x3f" * size)[:size])
+            write_file("mixture/model.safetensors", tensors)
+            with open("mixture/config.json", "w") as file:
+                json.dump({**CONFIG, "quantization_config": {**config, "quantized_layers": layers}}, file)
+            if inputs and "input_scale" not in NEWER.get(algorithm.upper(), {"input_scale"}):
+                continue  # a scale that no algorithm has: nothing is said of it
+            there = {name.rpartition(".")[2]: len(part[1]) for name, part in tensors.items() if name.startswith("a.down")}
+            does = {vllm_does(known, algorithm.upper(), there) for known in (KNOWN, NEWER)}
+            found = {fail["tensor"]: fail["effect"] for fail in vllm_is_said_to("mixture")}
+            TALLY.check("%s in a mixture, inputs %s" % (algorithm, inputs), found,
+                        {} if does == {"loads"} else
+                        {"a.down_proj.weight": {"refuses": "refuse", "misreads": "misread"}[does.pop()] if len(does) == 1 else "unknown"})
+    TALLY.part("mixtures in vLLM")
+
+
 def odd():
     """Without an algorithm or a module there is no configuration, and a warning says so; names are quoted."""
     model()
@@ -248,6 +353,7 @@ with tempfile.TemporaryDirectory(prefix="dtinfo-mixed-") as place:
     by_types()
     by_plans()
     translated()
+    mixtures()
     odd()
     os.chdir("/")
 TALLY.finish()

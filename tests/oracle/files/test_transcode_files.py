@@ -185,7 +185,8 @@ def loaders():
                                        ["mxfp4", "--layout", "modelopt", "--quant-only", "*attn*"]]}.items():
         source = "model"
         for i, words in enumerate(steps):
-            run("quant", source, *words, "-o", "step%d" % i, "--keep", kept, "--force", "-q")
+            shutil.rmtree("step%d" % i, ignore_errors=True)
+            run("quant", source, *words, "-o", "step%d" % i, "--keep", kept, "-q")
             source = "step%d" % i
         if len(steps) > 1:   # of the last step only
             os.remove(os.path.join(source, "config.json"))
