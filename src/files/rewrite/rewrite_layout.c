@@ -28,8 +28,9 @@ static void add_entry(const struct dti_rewrite *rewrite, size_t at,
     char value[DTI_QUANT_ENTRY_SIZE];
     struct dti_quant_stored stored;
     dti_rewrite_stored(rewrite, at, &stored);
-    if (!dti_quant_entry(&stored, value))
+    if (!dti_quant_needs_entry(&stored))
         return;
+    dti_quant_entry(&stored, value);
     metadata->entries[metadata->count++] = (struct dti_metadata){
         .key_length = KEY + source->name_length,
         .value_length = strlen(value),

@@ -165,13 +165,15 @@ static inline double choose_shift(enum dti_stats_hub hub, const void *numbers, s
     if (hub == DTI_STATS_HUB32)
         mean = (double)(float)mean;
     const double shift = sum < 0 ? -mean : mean;
+    const double most = dti_fp64_multiply(dti_fp64_multiply(mean, mean), (double)finite);
     for (size_t i = 0; i < n; i++) {
         const double x = number_at(hub, numbers, i);
         const double d = isfinite(x) ? dti_fp64_add(x, -shift) : 0;
         scatter = dti_fp64_add(scatter, dti_fp64_multiply(d, d));
+        if (16 * scatter >= most) /* it only grows: mostly known after a few numbers */
+            return 0;
     }
-    const double square = dti_fp64_multiply(mean, mean);
-    return dti_fp64_multiply(square, (double)finite) > 16 * scatter ? shift : 0;
+    return most > 16 * scatter ? shift : 0;
 }
 
 double dti_stats_choose_shift(const struct dti_stats_rule *rule, const void *numbers, size_t n)
