@@ -475,7 +475,7 @@ static bool read_named(struct header_reading *reading)
 /* Gives back the memory of what has been read: the tensors take as much as the text. */
 static void spend(struct header_reading *reading)
 {
-    enum { OFTEN = 1 << 20 };
+    enum { OFTEN = DTI_HUGE_PAGE };
     if (!reading->spent || reading->json.at - reading->spent < OFTEN)
         return;
     dti_pages_drop(reading->spent, OFTEN);
@@ -605,6 +605,7 @@ bool dti_safetensors_read_at(struct dti_opening *opening, unsigned file_index, u
     char *const header = dti_malloc((size_t)length + 1);
     if (!header)
         return dti_opening_no_memory(opening);
+    dti_pages_use(header, (size_t)length);
     *ret_start = sizeof first + length;
     const bool good = dti_opening_read(opening, header, (size_t)length, begin + sizeof first) &&
                       parse(opening, header, (size_t)length, file_size, file_index, header);
