@@ -354,12 +354,14 @@ static bool take_text(const char **at, const char *end, const char *text, size_t
 static bool take_size(const char **at, const char *end, uint64_t *ret)
 {
     enum { DIGITS = 19 };
-    const char *const start = *at;
+    const char *const start = *at, *const most = end - start > DIGITS ? start + DIGITS + 1 : end;
+    const char *next = start;
     uint64_t value = 0;
-    for (; *at < end && **at >= '0' && **at <= '9' && *at - start <= DIGITS; (*at)++)
-        value = 10 * value + (unsigned)(**at - '0');
+    for (unsigned digit; next < most && (digit = (unsigned)*next - '0') <= 9; next++)
+        value = 10 * value + digit;
+    *at = next;
     *ret = value;
-    return *at > start && *at - start <= DIGITS && (*start != '0' || *at - start == 1);
+    return next > start && next - start <= DIGITS && (*start != '0' || next - start == 1);
 }
 
 /* Reads a tensor whose members are spelled as by the reference, which takes a third of the time:

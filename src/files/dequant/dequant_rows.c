@@ -161,9 +161,9 @@ static bool row_fits(const struct dti_dequant_group *group, const struct dti_qua
 {
     const struct dti_block_format *const block = row->block;
     const bool tensor_scale = dti_dequant_has(group, DTI_PART_TENSOR_SCALE);
-    if (dti_quant_layout_is_read_elsewhere(row->layout) || /* dequant_state.c, dequant_comfy.c */
-        !scale_fits(group, row, block) || !(row == pairs || name_fits(group, row)) ||
-        (group->bound && row->layout != group->layout) ||
+    if ((group->bound && row->layout != group->layout) || !scale_fits(group, row, block) ||
+        dti_quant_layout_is_read_elsewhere(row->layout) || /* dequant_state.c, dequant_comfy.c */
+        !(row == pairs || name_fits(group, row)) ||
         (tensor_scale && (!block || block->family != DTI_BLOCKS_NV)) || (group->inverse && block))
         return false;
     if (group->has_entry ? width > 0 || strcmp(group->entry_dtype, dti_quant_row_name(row)) != 0
