@@ -156,8 +156,10 @@ static inline double choose_shift(enum dti_stats_hub hub, const void *numbers, s
     size_t finite = 0;
     for (size_t i = 0; i < n; i++) {
         const double x = number_at(hub, numbers, i);
-        finite += isfinite(x) != 0;
-        sum = isfinite(x) ? dti_fp64_add(sum, x) : sum;
+        if (!isfinite(x))
+            continue;
+        finite++;
+        sum = dti_fp64_add(sum, x);
     }
     double mean = finite > 0 ? dti_fp64_divide(fabs(sum), (double)finite) : 0;
     if (!isfinite(mean))
@@ -168,7 +170,9 @@ static inline double choose_shift(enum dti_stats_hub hub, const void *numbers, s
     const double most = dti_fp64_multiply(dti_fp64_multiply(mean, mean), (double)finite);
     for (size_t i = 0; i < n; i++) {
         const double x = number_at(hub, numbers, i);
-        const double d = isfinite(x) ? dti_fp64_add(x, -shift) : 0;
+        if (!isfinite(x))
+            continue;
+        const double d = dti_fp64_add(x, -shift);
         scatter = dti_fp64_add(scatter, dti_fp64_multiply(d, d));
         if (16 * scatter >= most) /* it only grows: mostly known after a few numbers */
             return 0;
