@@ -64,6 +64,12 @@ def touched(program, command):
     return {int(x, 16) - actual + own for x in set(re.findall(r"^(?:I | L| M) +([0-9a-f]+),", done.stderr, re.M))}
 
 
+def pattern(name):
+    """Of an object, for the linker: in a folder of the build, or in a library of the system."""
+    library, _, member = os.path.basename(name).partition("(")
+    return "*%s:%s" % (library, member[:-1]) if member else "*/" + os.path.join(*name.split("/")[-2:])
+
+
 def main():
     build, counts = sys.argv[1], {}
     with tempfile.TemporaryDirectory() as folder:
@@ -73,16 +79,16 @@ def main():
             seen = set()
             for address in touched(program, command):
                 at = bisect.bisect_right(starts, address) - 1
-                if at >= 0 and address < starts[at] + pieces[at][1] and ".a.p/" in pieces[at][3]:
+                if at >= 0 and address < starts[at] + pieces[at][1] and ".a" in pieces[at][3]:
                     # equal strings are one, in whatever object: each has those of its own code
                     seen.update([(pieces[at][2], pieces[at][3])] if pieces[at][2] in KINDS else [])
-            seen.update((".rodata", name) for kind, name in list(seen) if kind == ".text")
+            seen.update((".rodata", name) for kind, name in list(seen) if kind == ".text" and "(" not in name)
             for item in seen:
                 counts[item] = counts.get(item, 0) + 1
     lines = []
     for kind in KINDS:
         order = sorted((item for item in counts if item[0] == kind), key=lambda item: (-counts[item], item))
-        lines.append("\n".join("    */%s(%s %s.*)" % (os.path.join(*item[1].split("/")[-2:]), kind, kind) for item in order))
+        lines.append("\n".join("    %s(%s %s.*)" % (pattern(item[1]), kind, kind) for item in order))
     with open(TARGET, "w") as file:
         file.write(SCRIPT % tuple(lines))
 
