@@ -73,7 +73,7 @@ enum dti_status dti_reading_digests(const struct dti_reading *reading,
     return status;
 }
 
-enum { AT_ONCE = 256 };
+enum { AT_ONCE = 512 };
 
 uint64_t dti_reading_bytes(const struct dti_tensor *tensor)
 {

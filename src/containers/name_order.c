@@ -3,6 +3,7 @@
  * Finds names and duplicate names. */
 #include "containers/name_order.h"
 #include "util/run/allocate.h"
+#include "util/run/pages.h"
 
 #include <string.h>
 
@@ -80,6 +81,7 @@ static bool init(struct dti_name_order *ret, size_t capacity, bool owns)
     while (capacity >> order.bits >= IN_BUCKET)
         order.bits++;
     order.rows = dti_malloc(room * sizeof *order.rows);
+    dti_pages_use(order.rows, room * sizeof *order.rows);
     const size_t buckets = (size_t)1 << order.bits; /* one block, which is given back when freed */
     order.seen = dti_calloc(buckets + buckets / 2 + 1, sizeof *order.seen);
     order.starts = order.seen ? (uint32_t *)(order.seen + buckets) : NULL;
@@ -294,6 +296,7 @@ bool dti_names_repeated(const void *items, size_t count, struct dti_named named,
         size *= 2;
     if (count < UINT32_MAX / 2) {
         uint64_t *const table = dti_calloc(size, sizeof *table);
+        dti_pages_use(table, size * sizeof *table);
         const bool known = table && look_for_repeated(items, count, named, table, size, ret_index);
         dti_free(table);
         if (known || !table)

@@ -4,6 +4,7 @@
  * them, once these are known. */
 #include "containers/new_head.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "containers/container.h"
@@ -23,11 +24,19 @@ static void set_listed(void *context, size_t at, uint64_t bytes, uint64_t offset
     tensors[at].offset = offset;
 }
 
+static void shift_listed(void *context, size_t count, uint64_t bytes)
+{
+    struct dti_new_tensor *const tensors = context;
+    for (size_t i = 0; i < count; i++)
+        tensors[i].offset += bytes;
+}
+
 struct dti_new_source dti_new_source_of(struct dti_new_tensor *tensors, size_t count)
 {
     return (struct dti_new_source){.count = count,
                                    .get = get_listed,
                                    .set = set_listed,
+                                   .shift = shift_listed,
                                    .context = tensors,
                                    .items = tensors,
                                    .named = DTI_NAMED(struct dti_new_tensor, name)};
@@ -75,6 +84,7 @@ static enum dti_status write_rest(const struct dti_new_head *head, struct dti_ou
         dti_buffer_clear(&out);
     }
     dti_buffer_free(&out);
+    assert(status != DTI_OK || at == head->text.length + rest->bytes); /* as it was measured */
     return status;
 }
 

@@ -40,6 +40,7 @@ struct dti_new_source {
     void (*get)(const void *context, size_t at, struct dti_new_tensor *ret);
     void (*set)(void *context, size_t at, uint64_t bytes, uint64_t offset); /* get() returns them
                                                                              * from then on */
+    void (*shift)(void *context, size_t count, uint64_t bytes); /* adds to the offsets of all */
     void *context;
     const void *items; /* structs with their names, in the same order */
     struct dti_named named;

@@ -61,15 +61,37 @@ void dti_exact_sum_add(struct dti_exact_sum *sum, double value)
         add_at(sum, place / 64, low, high);
 }
 
+/* Most words are 0, because sums of similar numbers are narrow: whether a stripe of them is. */
+enum { STRIPE = 8 };
+static bool is_zero_stripe(const uint64_t *word)
+{
+    return (word[0] | word[1] | word[2] | word[3] | word[4] | word[5] | word[6] | word[7]) == 0;
+}
+
 void dti_exact_sum_merge(struct dti_exact_sum *sum, const struct dti_exact_sum *other)
 {
     unsigned carry = 0;
-    for (unsigned i = 0; i < WORDS; i++) {
-        if ((other->word[i] | carry) != 0) /* most words are 0, because sums of similar numbers
-                                            * are narrow */
-            carry = dti_wide_add(&sum->word[i], other->word[i], carry);
+    for (unsigned i = 0, end; i < WORDS; i = end) {
+        end = WORDS - i < STRIPE ? WORDS : i + STRIPE;
+        if (carry == 0 && end == i + STRIPE && is_zero_stripe(&other->word[i]))
+            continue;
+        for (unsigned k = i; k < end; k++) {
+            if ((other->word[k] | carry) != 0)
+                carry = dti_wide_add(&sum->word[k], other->word[k], carry);
+        }
     }
     sum->infinite |= other->infinite;
+}
+
+/* The highest word that is not 0, or 0. */
+static int top_of(const uint64_t *word)
+{
+    int top = WORDS - 1;
+    while (top >= STRIPE && is_zero_stripe(&word[top + 1 - STRIPE]))
+        top -= STRIPE;
+    while (top > 0 && word[top] == 0)
+        top--;
+    return top;
 }
 
 double dti_exact_sum_value(const struct dti_exact_sum *sum)
@@ -92,9 +114,7 @@ double dti_exact_sum_value(const struct dti_exact_sum *sum)
     }
     if (negative)
         magnitude = opposite;
-    int top = WORDS - 1;
-    while (top > 0 && magnitude[top] == 0)
-        top--;
+    const int top = top_of(magnitude);
     if (top == 0) { /* up to 64 bits: no word below */
         struct dti_value value;
         dti_value_set(&value, negative, magnitude[0], -1074);

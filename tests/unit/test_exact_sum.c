@@ -99,6 +99,19 @@ static void no_sum_is_plus_zero(void)
 
 /* Numbers of all magnitudes: the sum is the same in two orders and in parts. Adding their negatives
  * gives zero. */
+static void a_carry_reaches_the_sign_past_words_of_zeros(void)
+{
+    for (int power = -1000; power < 1000; power++) {
+        struct dti_exact_sum sum, part;
+        dti_exact_sum_init(&sum);
+        dti_exact_sum_init(&part);
+        dti_exact_sum_add(&sum, -ldexp(1, power));
+        dti_exact_sum_add(&part, ldexp(1.5, power));
+        dti_exact_sum_merge(&sum, &part);
+        CHECK_U64(dti_fp64_bits(dti_exact_sum_value(&sum)), dti_fp64_bits(ldexp(0.5, power)));
+    }
+}
+
 static void order_and_grouping_do_not_matter(void)
 {
     enum { N = 4000 };
@@ -131,4 +144,5 @@ static void order_and_grouping_do_not_matter(void)
 
 UNIT_MAIN(nothing_is_lost_between_the_largest_and_the_smallest, the_sum_rounds_once_to_nearest_even,
           beyond_fp64_is_infinity_and_comes_back, infinities_stay, a_mean_rounds_once_to_fp32,
-          no_sum_is_plus_zero, order_and_grouping_do_not_matter)
+          no_sum_is_plus_zero, a_carry_reaches_the_sign_past_words_of_zeros,
+          order_and_grouping_do_not_matter)

@@ -148,6 +148,10 @@ static void the_shift_keeps_the_deviation_of_numbers_far_from_zero(void)
     CHECK(dti_stats_mean(&s) == 16384);
     CHECK(dti_stats_deviation(&s) == 0.001953125);
     const float scattered[] = {-1, 2, -3, 4}, none[] = {NAN, INFINITY};
+    const float near[] = {0.75F, 1.25F, 1.25F, NAN, 0.8125F, 0.9375F}; /* the bar: a quarter */
+    const float far[] = {0.6875F, 1.3125F, 1.25F, NAN, 0.5625F, 1.1875F};
+    CHECK(dti_stats_choose_shift(&rule, near, 6) == 1);
+    CHECK(dti_stats_choose_shift(&rule, far, 6) == 0);
     CHECK(dti_stats_choose_shift(&rule, scattered, 4) == 0);
     CHECK(dti_stats_choose_shift(&rule, none, 2) == 0);
     const float one = 0.1F;

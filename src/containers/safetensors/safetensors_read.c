@@ -354,12 +354,14 @@ static bool take_text(const char **at, const char *end, const char *text, size_t
 static bool take_size(const char **at, const char *end, uint64_t *ret)
 {
     enum { DIGITS = 19 };
-    const char *const start = *at;
+    const char *const start = *at, *const most = end - start > DIGITS ? start + DIGITS + 1 : end;
+    const char *next = start;
     uint64_t value = 0;
-    for (; *at < end && **at >= '0' && **at <= '9' && *at - start <= DIGITS; (*at)++)
-        value = 10 * value + (unsigned)(**at - '0');
+    for (unsigned digit; next < most && (digit = (unsigned)*next - '0') <= 9; next++)
+        value = 10 * value + digit;
+    *at = next;
     *ret = value;
-    return *at > start && *at - start <= DIGITS && (*start != '0' || *at - start == 1);
+    return next > start && next - start <= DIGITS && (*start != '0' || next - start == 1);
 }
 
 /* Reads a tensor whose members are spelled as by the reference, which takes a third of the time:
@@ -475,7 +477,7 @@ static bool read_named(struct header_reading *reading)
 /* Gives back the memory of what has been read: the tensors take as much as the text. */
 static void spend(struct header_reading *reading)
 {
-    enum { OFTEN = 1 << 20 };
+    enum { OFTEN = DTI_HUGE_PAGE };
     if (!reading->spent || reading->json.at - reading->spent < OFTEN)
         return;
     dti_pages_drop(reading->spent, OFTEN);
@@ -605,6 +607,7 @@ bool dti_safetensors_read_at(struct dti_opening *opening, unsigned file_index, u
     char *const header = dti_malloc((size_t)length + 1);
     if (!header)
         return dti_opening_no_memory(opening);
+    dti_pages_use(header, (size_t)length);
     *ret_start = sizeof first + length;
     const bool good = dti_opening_read(opening, header, (size_t)length, begin + sizeof first) &&
                       parse(opening, header, (size_t)length, file_size, file_index, header);

@@ -133,6 +133,12 @@ static enum dti_status append_metadata(struct dti_buffer *out, const struct dti_
     return DTI_OK;
 }
 
+static enum dti_status fail_name(const struct dti_new_tensor *tensor, struct dti_error *reterr)
+{
+    return fail_tensor(reterr, DTI_BAD_INPUT, tensor,
+                       "has a name that is not UTF-8, as safetensors requires");
+}
+
 static char *put_text(char *at, const char *text, size_t length)
 {
     memcpy(at, text, length);
@@ -147,8 +153,7 @@ static enum dti_status append_tensor(struct dti_buffer *out, const struct dti_ne
     enum { FIXED = 64, NUMBER = 21 };
     const char *const type = dti_safetensors_name(tensor->format);
     if (!dti_json_quoted(out, tensor->name, tensor->name_length))
-        return fail_tensor(reterr, DTI_BAD_INPUT, tensor,
-                           "has a name that is not UTF-8, as safetensors requires");
+        return fail_name(tensor, reterr);
     if (!dti_buffer_reserve(out, FIXED + NUMBER * ((size_t)tensor->rank + 2)))
         return DTI_OK; /* out->failed */
     char *at = PUT(out->data + out->length, ":" DTI_SAFETENSORS_DTYPE);
@@ -190,24 +195,53 @@ static void put_entry(const struct dti_new_head *head, size_t at, struct dti_buf
     (void)append_tensor(out, &tensor, head->text.length + head->rest.bytes, NULL);
 }
 
+static size_t digits_of(uint64_t number)
+{
+    size_t digits = 1;
+    for (uint64_t bound = 10; number >= bound; bound *= 10) {
+        digits++;
+        if (bound > UINT64_MAX / 10)
+            break;
+    }
+    return digits;
+}
+
+/* What append_tensor() appends, in bytes. `name` holds its quoted name. */
+static enum dti_status measure_entry(struct dti_buffer *name, const struct dti_new_tensor *tensor,
+                                     uint64_t *bytes, struct dti_error *reterr)
+{
+    enum {
+        FIXED = sizeof(":" DTI_SAFETENSORS_DTYPE DTI_SAFETENSORS_SHAPE DTI_SAFETENSORS_OFFSETS
+                       "," DTI_SAFETENSORS_END) -
+                1
+    };
+    dti_buffer_clear(name);
+    if (!dti_json_quoted(name, tensor->name, tensor->name_length))
+        return fail_name(tensor, reterr);
+    if (name->failed)
+        return dti_no_memory(reterr);
+    size_t size = name->length + FIXED + strlen(dti_safetensors_name(tensor->format));
+    for (unsigned i = 0; i < tensor->rank; i++)
+        size += (i > 0) + digits_of(tensor->shape[i]);
+    *bytes += size + digits_of(tensor->offset) + digits_of(tensor->offset + tensor->bytes);
+    return DTI_OK;
+}
+
 /* Leaves the entries to the rest of the head. */
 static enum dti_status measure_entries(struct dti_new_head *head,
                                        const struct dti_new_source *source, bool follows,
                                        struct dti_error *reterr)
 {
-    struct dti_buffer entry;
+    struct dti_buffer name;
     enum dti_status status = DTI_OK;
     head->rest = (struct dti_head_rest){.put = put_entry, .source = *source, .bytes = 0};
-    dti_buffer_init(&entry);
+    dti_buffer_init(&name);
     for (size_t i = 0; status == DTI_OK && i < source->count; i++) {
         const struct dti_new_tensor tensor = tensor_of(source, i);
-        dti_buffer_clear(&entry);
-        status = append_tensor(&entry, &tensor, 0, reterr);
-        head->rest.bytes += entry.length + (i > 0 || follows);
-        if (status == DTI_OK && entry.failed)
-            status = dti_no_memory(reterr);
+        head->rest.bytes += i > 0 || follows;
+        status = measure_entry(&name, &tensor, &head->rest.bytes, reterr);
     }
-    dti_buffer_free(&entry);
+    dti_buffer_free(&name);
     return status;
 }
 
@@ -296,10 +330,7 @@ static enum dti_status end(const struct dti_new_source *source, const struct dti
     const uint64_t head_bytes = ret_head->text.length - start + ret_head->rest.bytes;
     if (!dti_add_u64(head_bytes, data_bytes, &size))
         return dti_fail(reterr, DTI_BAD_INPUT, "the size of the file would exceed 64 bits");
-    for (size_t i = 0; i < source->count; i++) {
-        const struct dti_new_tensor tensor = tensor_of(source, i);
-        source->set(source->context, i, tensor.bytes, tensor.offset + head_bytes);
-    }
+    source->shift(source->context, source->count, head_bytes);
     *ret_size = size;
     return DTI_OK;
 }

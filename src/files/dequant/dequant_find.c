@@ -43,20 +43,18 @@ static enum dti_status add_parts(struct dti_file_dequant *dequant, struct dti_de
             dti_quant_layout_is_read_elsewhere(row->layout) ||
             (request->layout_given && row->layout != request->layout))
             continue; /* rows of a layout are adjacent */
-        struct dti_dequant_group own = *group;
+        const struct dti_dequant_part *const scale = &group->part[DTI_PART_TENSOR_SCALE];
+        const struct dti_dequant_part before = *scale;
         for (int part = DTI_PART_SCALE + 1; part < DTI_PART_COUNT; part++)
-            add_part(dequant, &own, (enum dti_quant_part)part,
+            add_part(dequant, group, (enum dti_quant_part)part,
                      dti_quant_suffix(row, (enum dti_quant_part)part));
-        if (own.part[DTI_PART_TENSOR_SCALE].container &&
-            !group->part[DTI_PART_TENSOR_SCALE].container) {
-            own.bound = true;
-            own.layout = row->layout;
+        if (scale->container && !before.container) {
+            group->bound = true;
+            group->layout = row->layout;
             tensor_scales++;
-        } else if (own.part[DTI_PART_TENSOR_SCALE].tensor !=
-                   group->part[DTI_PART_TENSOR_SCALE].tensor) {
+        } else if (scale->tensor != before.tensor) {
             tensor_scales++;
         }
-        *group = own;
     }
     if (tensor_scales > 1)
         return dti_dequant_refuse(&group->part[DTI_PART_CODES], reterr, DTI_REMEDY_SAY_LAYOUT,

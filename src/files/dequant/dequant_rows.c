@@ -161,9 +161,9 @@ static bool row_fits(const struct dti_dequant_group *group, const struct dti_qua
 {
     const struct dti_block_format *const block = row->block;
     const bool tensor_scale = dti_dequant_has(group, DTI_PART_TENSOR_SCALE);
-    if (dti_quant_layout_is_read_elsewhere(row->layout) || /* dequant_state.c, dequant_comfy.c */
-        !scale_fits(group, row, block) || !(row == pairs || name_fits(group, row)) ||
-        (group->bound && row->layout != group->layout) ||
+    if ((group->bound && row->layout != group->layout) || !scale_fits(group, row, block) ||
+        dti_quant_layout_is_read_elsewhere(row->layout) || /* dequant_state.c, dequant_comfy.c */
+        !(row == pairs || name_fits(group, row)) ||
         (tensor_scale && (!block || block->family != DTI_BLOCKS_NV)) || (group->inverse && block))
         return false;
     if (group->has_entry ? width > 0 || strcmp(group->entry_dtype, dti_quant_row_name(row)) != 0
@@ -356,11 +356,24 @@ static bool try_row(const struct dti_dequant_group *group, const struct dti_dequ
     return true;
 }
 
-static const struct dti_quant_row *row_at(size_t i)
+/* The row with this dtype of codes, from number `at` on; NULL: there is none. *ret_width: of codes
+ * in words without a dtype, or 0. */
+static const struct dti_quant_row *row_from(size_t *at, enum dti_dtype code, unsigned *ret_width)
 {
-    if (i >= dti_quant_row_count + MORE)
-        return &more_rows[0];
-    return i < dti_quant_row_count ? &dti_quant_rows[i] : &more_rows[i - dti_quant_row_count];
+    const size_t table = dti_quant_row_count;
+    *ret_width = 0;
+    for (; *at < table; ++*at) {
+        if (dti_quant_rows[*at].codes == code)
+            return &dti_quant_rows[*at];
+    }
+    for (; *at < table + MORE; ++*at) {
+        if (more_rows[*at - table].codes == code)
+            return &more_rows[*at - table];
+    }
+    if (*at == table + MORE + WIDTHS || more_rows[0].codes != code)
+        return NULL;
+    *ret_width = more_widths[*at - table - MORE];
+    return &more_rows[0];
 }
 
 /* int8 codes with scales named Y.scale are read by one row only, which reads nothing else. */
@@ -386,18 +399,21 @@ enum dti_status dti_dequant_choose(const struct dti_dequant_knowledge *known,
     const struct dti_dequant_found empty = *ret;
     struct dti_dequant_shared *const own = dti_dequant_shared_of(ret);
     const struct dti_dequant_shared blank = *own;
-    const size_t plain = dti_quant_row_count + MORE, rows = plain + WIDTHS;
     uint64_t stored[DTI_QUANT_RANK_MAX];
     bool any = false, candidates = false;
-    for (size_t i = 0, at = 0; i < known->count; i += at == 0) {
+    for (size_t i = 0, at = 0; i < known->count; at++) {
         const struct dti_quant_hint *const hint = &known->hints[i];
-        const struct dti_quant_row *const row = row_at(at);
-        const unsigned width = at < plain ? 0 : more_widths[at - plain];
-        at = at + 1 < rows ? at + 1 : 0;
-        struct dti_dequant_ambiguity ambiguity = {.axis = 0};
         struct dti_dequant_scheme scheme;
-        if (row->codes != code || is_apart(group, row) || !row_fits(group, row, width, &scheme))
+        unsigned width;
+        const struct dti_quant_row *const row = row_from(&at, code, &width);
+        if (!row) { /* all of them were tried with this hint */
+            i++;
+            at = SIZE_MAX;
             continue;
+        }
+        if (is_apart(group, row) || !row_fits(group, row, width, &scheme))
+            continue;
+        struct dti_dequant_ambiguity ambiguity = {.axis = 0};
         struct dti_dequant_found trial = empty;
         struct dti_dequant_shared shared = blank;
         dti_dequant_use(&trial, &shared);

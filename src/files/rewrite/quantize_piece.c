@@ -49,10 +49,11 @@ static enum dti_status find_range(void *context, size_t member, size_t part, uin
     struct dti_quantize_job *const job = context;
     struct dti_quant_member *const own = &job->members[member];
     struct dti_quant_task *const task = job->queued[part];
+    const bool whole = size / task->item == task->sizes.elements; /* no other piece has a part */
     enum dti_status status = DTI_OK;
     if (own->ranges && own->ranges_of != task)
         flush(job, own);
-    if (!own->ranges) {
+    if (!own->ranges && !whole) {
         own->ranges_of = task;
         status = dti_quant_ranges_new(&own->ranges, task->plan, reterr);
     }
@@ -64,7 +65,8 @@ static enum dti_status find_range(void *context, size_t member, size_t part, uin
     status = rotate(task, own, size / task->item, &numbers, reterr);
     if (status != DTI_OK)
         return dti_window_done(&own->window, status, reterr);
-    dti_quant_range(task->plan, own->ranges, first / task->item, numbers, size / task->item);
+    dti_quant_range(task->plan, whole ? task->ranges : own->ranges, first / task->item, numbers,
+                    size / task->item);
     return dti_window_done(&own->window, DTI_OK, reterr);
 }
 

@@ -18,6 +18,7 @@
 #include "files/rewrite/rewrite_shards.h"
 #include "util/checked.h"
 #include "util/run/allocate.h"
+#include "util/run/pages.h"
 
 enum { KEY = sizeof DTI_QUANT_KEY - 1 };
 
@@ -28,8 +29,9 @@ static void add_entry(const struct dti_rewrite *rewrite, size_t at,
     char value[DTI_QUANT_ENTRY_SIZE];
     struct dti_quant_stored stored;
     dti_rewrite_stored(rewrite, at, &stored);
-    if (!dti_quant_entry(&stored, value))
+    if (!dti_quant_needs_entry(&stored))
         return;
+    dti_quant_entry(&stored, value);
     metadata->entries[metadata->count++] = (struct dti_metadata){
         .key_length = KEY + source->name_length,
         .value_length = strlen(value),
@@ -339,6 +341,7 @@ static enum dti_status init_list(struct dti_rewrite *rewrite, struct new_tensor_
     ret->names = &rewrite->list.names;
     ret->tensors = rewrite->list.tensors =
         dti_calloc(rewrite->part_count + 1, sizeof *ret->tensors);
+    dti_pages_use(ret->tensors, rewrite->part_count * sizeof *ret->tensors);
     ret->shapes = rewrite->list.shapes = dti_calloc(shapes + 1, sizeof *ret->shapes);
     return ret->tensors && ret->shapes && dti_buffer_reserve(ret->names, names)
                ? DTI_OK
@@ -475,6 +478,13 @@ static void set_tensor(void *context, size_t at, uint64_t bytes, uint64_t offset
         (struct dti_rewrite_part){.bytes = bytes, .offset = offset};
 }
 
+static void shift_tensors(void *context, size_t count, uint64_t bytes)
+{
+    struct dti_rewrite *const rewrite = context;
+    for (size_t i = 0; i < count; i++)
+        rewrite->parts[rewrite->tensors[i].part].offset += bytes;
+}
+
 /* A list is not needed where each tensor of the container becomes one of the same name, of the same
  * file. */
 static bool needs_list(const struct dti_rewrite *rewrite)
@@ -606,6 +616,7 @@ static enum dti_status add_without_list(struct dti_rewrite *rewrite, struct new_
         .count = rewrite->tensor_count,
         .get = get_tensor,
         .set = set_tensor,
+        .shift = shift_tensors,
         .context = rewrite,
         .items = tensors ? tensors : container->names,
         .named = tensors ? DTI_NAMED(struct dti_tensor, name) : container->named,
@@ -733,6 +744,7 @@ static enum dti_status make_outcomes(struct dti_rewrite *rewrite, struct dti_err
     rewrite->outcomes = dti_calloc(count + 1, sizeof *rewrite->outcomes);
     if (!rewrite->outcomes)
         return dti_no_memory(reterr);
+    dti_pages_use(rewrite->outcomes, count * sizeof *rewrite->outcomes);
     uint32_t next = 0;
     for (size_t i = 0; i < rewrite->tensor_count; i++) {
         struct dti_rewrite_tensor *const tensor = &rewrite->tensors[i];

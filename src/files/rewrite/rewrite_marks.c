@@ -66,12 +66,23 @@ static const char *text_of(const struct dti_rewrite *rewrite, const struct dti_n
     return buffer;
 }
 
+static bool has_marks(const struct dti_rewrite *rewrite)
+{
+    if (rewrite->request.transcode)
+        return dti_file_transcode_has_marks(rewrite->request.transcode);
+    bool any = false;
+    for (size_t i = 0; rewrite->forms && i <= rewrite->request.quantize_rule_count; i++)
+        any = any || dti_quant_mark(rewrite->forms[i].row);
+    return any;
+}
+
 /* Appends the layers of these tensors to those that are there. Returns whether there are any. */
 static bool put_layers(const struct dti_rewrite *rewrite, const struct dti_new_source *source,
                        bool first, struct dti_buffer *out)
 {
+    const size_t count = has_marks(rewrite) ? source->count : 0;
     bool any = false;
-    for (size_t i = 0; i < source->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         char buffer[DTI_QUANT_MARK_SIZE];
         struct dti_new_tensor tensor;
         source->get(source->context, i, &tensor);

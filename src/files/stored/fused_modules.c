@@ -110,53 +110,69 @@ static struct modules modules_of(const struct dti_fused_own *own, size_t at)
     return ret;
 }
 
-/* The name of module `self` of matrix `at`, and its length: 0 after the last. */
-static const char *name_of(const struct dti_fused_own *own, size_t at, size_t self,
-                           size_t *ret_length)
+/* A module of a matrix; both count from 0 on, and matrices as modules_of() has them. */
+struct module {
+    size_t at, self;
+};
+
+/* Whether a weight's name is that of a module of the user's group, from module->self on. */
+static bool find_own(const struct dti_fused_own *own, const char *name, size_t length, char last,
+                     struct module *module, size_t *ret_prefix)
 {
-    *ret_length = 0;
-    if (at == 0) {
-        *ret_length = own && self < own->count ? strlen(own->names[self]) : 0;
-        return *ret_length > 0 ? own->names[self] : NULL;
+    for (; own && module->self < own->count; module->self++) {
+        const char *const text = own->names[module->self];
+        if (ends(name, length, last, text, strlen(text), ret_prefix))
+            return true;
     }
-    if (self < DTI_FUSED_MOST)
-        *ret_length = rows[at - 1].names[self].length;
-    return *ret_length > 0 ? rows[at - 1].names[self].text : NULL;
+    return false;
+}
+
+/* Finds the next module whose weight's name this can be, from *module on. Most names are those of
+ * none, which their last letter tells for most modules. */
+static bool find_module(const struct dti_fused_own *own, const char *name, size_t length, char last,
+                        struct module *module, size_t *ret_prefix)
+{
+    if (module->at == 0) {
+        if (find_own(own, name, length, last, module, ret_prefix))
+            return true;
+        *module = (struct module){.at = 1};
+    }
+    for (; module->at <= ROWS; *module = (struct module){.at = module->at + 1}) {
+        const struct fused_name *const names = rows[module->at - 1].names;
+        for (size_t i = module->self; i < DTI_FUSED_MOST && names[i].length > 0; i++) {
+            if (names[i].text[names[i].length - 1] != last ||
+                !ends(name, length, last, names[i].text, names[i].length, ret_prefix))
+                continue;
+            module->self = i;
+            return true;
+        }
+    }
+    return false;
 }
 
 bool dti_fused_find(const struct dti_fused_own *own, const struct dti_quant_names *names,
                     const char *name, size_t length, struct dti_fused_match *ret)
 {
+    struct module module = {.at = 0};
+    size_t prefix;
     char last;
-    for (size_t at = 0; is_weight(name, length, &last) && at <= ROWS; at++) {
-        const char *module;
-        size_t own_length;
-        for (size_t self = 0; (module = name_of(own, at, self, &own_length)) != NULL; self++) {
-            size_t prefix;
-            if (!ends(name, length, last, module, own_length, &prefix))
-                continue;
-            const struct modules modules = modules_of(own, at);
-            ret->own = at == 0;
-            if (gather(&modules, names, name, prefix, self, ret))
-                return true;
-        }
+    if (!is_weight(name, length, &last))
+        return false;
+    for (; find_module(own, name, length, last, &module, &prefix); module.self++) {
+        const struct modules modules = modules_of(own, module.at);
+        ret->own = module.at == 0;
+        if (gather(&modules, names, name, prefix, module.self, ret))
+            return true;
     }
     return false;
 }
 
 bool dti_fused_may_be(const struct dti_fused_own *own, const char *name, size_t length)
 {
+    struct module module = {.at = 0};
+    size_t prefix;
     char last;
-    for (size_t at = 0; is_weight(name, length, &last) && at <= ROWS; at++) {
-        const char *module;
-        size_t own_length;
-        for (size_t self = 0; (module = name_of(own, at, self, &own_length)) != NULL; self++) {
-            size_t prefix;
-            if (ends(name, length, last, module, own_length, &prefix))
-                return true;
-        }
-    }
-    return false;
+    return is_weight(name, length, &last) && find_module(own, name, length, last, &module, &prefix);
 }
 
 enum dti_status dti_fused_own_refuse(const struct dti_fused_own *own, struct dti_error *reterr)

@@ -134,7 +134,7 @@ static void quant_flat_parts(const struct dti_quant_stored *stored,
         n *= stored->shape[i]; /* elements of the tensor; cannot overflow */
     const uint64_t blocks = dti_divide_up(n, stored->group);
     for (size_t i = 0; i < DTI_PART_COUNT; i++)
-        ret[i] = (struct dti_quant_part_shape){.there = false};
+        ret[i].there = false;
     ret[DTI_PART_CODES] = (struct dti_quant_part_shape){
         .there = true, .dtype = row->codes, .rank = 2, .shape = {dti_divide_up(n, 2), 1}};
     ret[DTI_PART_SCALE] = vector(stored->nested ? DTI_UINT8 : row->scale, blocks);
@@ -151,10 +151,12 @@ enum dti_status dti_quant_parts(const struct dti_quant_stored *stored,
                                 struct dti_error *reterr)
 {
     const struct dti_quant_row *const row = stored->row;
-    struct dti_quant_part_shape parts[DTI_PART_COUNT] = {{.there = false}};
+    struct dti_quant_part_shape parts[DTI_PART_COUNT];
     struct dti_quant_part_shape *const codes = &parts[DTI_PART_CODES];
     struct dti_quant_part_shape *const scale = &parts[DTI_PART_SCALE];
     const unsigned bits = dti_quant_row_bits(row);
+    for (size_t i = 0; i < DTI_PART_COUNT; i++)
+        parts[i].there = false; /* then nothing else of it is looked at */
     if (stored->rank > DTI_QUANT_RANK_MAX)
         return dti_fail(reterr, DTI_WRONG_KIND, "has %u dimensions; the limit is %d", stored->rank,
                         (int)DTI_QUANT_RANK_MAX);
@@ -199,7 +201,11 @@ enum dti_status dti_quant_parts(const struct dti_quant_stored *stored,
         parts[DTI_PART_SHAPE] = (struct dti_quant_part_shape){
             .there = true, .dtype = DTI_INT64, .rank = 1, .shape = {stored->rank}};
     }
-    memcpy(ret, parts, sizeof parts);
+    for (size_t i = 0; i < DTI_PART_COUNT; i++) {
+        ret[i].there = parts[i].there;
+        if (parts[i].there)
+            ret[i] = parts[i];
+    }
     return DTI_OK;
 }
 
@@ -240,28 +246,40 @@ void dti_quant_biased_entry(unsigned bits, uint64_t length, char *buffer, size_t
     (void)snprintf(buffer, size, "affine %u %llu", bits, (unsigned long long)length);
 }
 
-bool dti_quant_entry(const struct dti_quant_stored *stored, char buffer[DTI_QUANT_ENTRY_SIZE])
+static bool is_high(const struct dti_quant_stored *stored)
 {
-    const bool high = stored->row->packing == DTI_QUANT_BITS && stored->high;
-    const bool hidden = dti_quant_hides_groups(stored) || is_open_group(stored);
+    return stored->row->packing == DTI_QUANT_BITS && stored->high;
+}
+
+static bool states_groups(const struct dti_quant_stored *stored)
+{
+    return dti_quant_hides_groups(stored) || is_open_group(stored);
+}
+
+bool dti_quant_needs_entry(const struct dti_quant_stored *stored)
+{
     const bool bare = stored->row->codes == DTI_UINT8 && stored->row->packing == DTI_QUANT_PLAIN &&
                       !stored->zero_points; /* could be narrower codes */
-    const int used = snprintf(buffer, DTI_QUANT_ENTRY_SIZE, "%s %s",
-                              dti_quant_row_name(stored->row), high ? "high" : "low");
-    if (stored->biases)
-        dti_quant_biased_entry(dti_quant_row_bits(stored->row), stored->group, buffer,
-                               DTI_QUANT_ENTRY_SIZE);
-    else if (hidden)
-        (void)snprintf(buffer + used, DTI_QUANT_ENTRY_SIZE - (size_t)used, " %lu",
-                       (unsigned long)stored->group);
     if (dti_quant_layout_has_stems(stored->row->layout))
         return stored->biases; /* the bits of a scale tell blocks apart */
     if (dti_quant_layout_has_state(stored->row->layout))
         return false; /* its state contains everything */
     const bool unscaled = stored->row->block && stored->row->block->family == DTI_BLOCKS_NV &&
                           !stored->tensor_scale; /* could have lost its tensor scale */
-    return high || hidden || bare || unscaled ||
+    return is_high(stored) || states_groups(stored) || bare || unscaled ||
            (stored->row->flags & DTI_QUANT_IN_METADATA) != 0 || is_open_width(stored);
+}
+
+void dti_quant_entry(const struct dti_quant_stored *stored, char buffer[DTI_QUANT_ENTRY_SIZE])
+{
+    const int used = snprintf(buffer, DTI_QUANT_ENTRY_SIZE, "%s %s",
+                              dti_quant_row_name(stored->row), is_high(stored) ? "high" : "low");
+    if (stored->biases)
+        dti_quant_biased_entry(dti_quant_row_bits(stored->row), stored->group, buffer,
+                               DTI_QUANT_ENTRY_SIZE);
+    else if (states_groups(stored))
+        (void)snprintf(buffer + used, DTI_QUANT_ENTRY_SIZE - (size_t)used, " %lu",
+                       (unsigned long)stored->group);
 }
 
 /* Parses " 32"; an empty text is 0. Returns false if it is not a group length. */

@@ -180,11 +180,12 @@ enum dti_status dti_quant_parts(const struct dti_quant_stored *stored,
                                 struct dti_quant_part_shape ret[DTI_PART_COUNT],
                                 struct dti_error *reterr);
 
-/* The metadata entry. Key: DTI_QUANT_KEY and X. The value (see above) is always written; returns
- * whether it is needed. */
+/* The metadata entry: whether one is needed, and its value (see above). Key: DTI_QUANT_KEY and X.
+ */
 #define DTI_QUANT_KEY "dtinfo.quant."
 enum { DTI_QUANT_ENTRY_SIZE = DTI_NAME_SIZE + 20 };
-bool dti_quant_entry(const struct dti_quant_stored *stored, char buffer[DTI_QUANT_ENTRY_SIZE]);
+bool dti_quant_needs_entry(const struct dti_quant_stored *stored);
+void dti_quant_entry(const struct dti_quant_stored *stored, char buffer[DTI_QUANT_ENTRY_SIZE]);
 /* The entry of codes with biases: "affine 4 64". Shapes do not determine the two numbers. */
 void dti_quant_biased_entry(unsigned bits, uint64_t length, char *buffer, size_t size);
 /* Whether the rows are WORDS padded to groups whose length only the metadata entry has. */

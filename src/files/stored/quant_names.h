@@ -25,6 +25,7 @@ struct dti_quant_names {
     struct dti_name_order order; /* the container's tensors, sorted by name */
     struct dti_name_ends ends;   /* of their names */
     char *buffer;                /* for a name plus prefix or suffix */
+    size_t *last;                /* the tensor found last: parts are mostly next to each other */
 };
 /* Returns false if memory ran out. The names in `order` point into the container; nothing is
  * copied. */

@@ -94,9 +94,10 @@ bool dti_quant_layout_is_flat(enum dti_quant_layout layout)
 
 const char *dti_quant_suffix(const struct dti_quant_row *row, enum dti_quant_part part)
 {
-    const struct dti_quant_state_name *const state = dti_quant_state_name(row);
-    if (part == DTI_PART_STATE)
+    if (part == DTI_PART_STATE) {
+        const struct dti_quant_state_name *const state = dti_quant_state_name(row);
         return state ? state->suffix : NULL;
+    }
     if (part == DTI_PART_CODES && row->packing != DTI_QUANT_PLAIN)
         return layouts[row->layout].packed;
     return suffix_of(row->layout, part);

@@ -197,6 +197,16 @@ static bool fill_tensor(const struct dti_transcode_part *part, const uint64_t *s
 }
 
 /* Adds a tensor of the view for a part, and its source; adds the bytes of the new file. */
+/* Most files have no marks, and no memory for them. */
+static bool keep_mark(struct dti_file_transcode *transcode, size_t at, const char *mark)
+{
+    if (!transcode->marks)
+        transcode->marks = dti_calloc(transcode->most, sizeof *transcode->marks);
+    if (transcode->marks)
+        transcode->marks[at] = dti_pool_text(&transcode->pool, mark, strlen(mark));
+    return transcode->marks && transcode->marks[at];
+}
+
 static enum dti_status add_part(struct dti_file_transcode *transcode, size_t origin,
                                 const struct dti_transcoded *plan,
                                 const struct dti_transcode_part *part, uint64_t *bytes,
@@ -225,9 +235,7 @@ static enum dti_status add_part(struct dti_file_transcode *transcode, size_t ori
     entry->name = name;
     entry->name_length = (uint32_t)(stem + strlen(part->suffix));
     entry->origin = (uint32_t)origin;
-    if (part->less > 0)
-        transcode->marks[at] = dti_pool_text(&transcode->pool, plan->mark, strlen(plan->mark));
-    if (part->less > 0 && !transcode->marks[at])
+    if (part->less > 0 && !keep_mark(transcode, at, plan->mark))
         return dti_no_memory(reterr);
     return dti_shared_list_share(&transcode->tensors.likes, &like, sizeof like, &entry->like)
                ? DTI_OK
@@ -411,7 +419,7 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
     transcode->view.named = DTI_NAMED(struct dti_transcode_entry, name);
     transcode->view.own = transcode;
     transcode->view.stored_at = NULL;
-    transcode->marks = dti_calloc(most + 1, sizeof *transcode->marks); /* most have none */
+    transcode->most = most;
     transcode->entries = dti_pool_array(pool, most + 1, sizeof *transcode->entries);
     transcode->view.names = transcode->entries;
     transcode->outcomes = dti_pool_array(pool, count + 1, sizeof *transcode->outcomes);
@@ -420,8 +428,8 @@ static enum dti_status make(struct dti_file_transcode *transcode, struct dti_err
     transcode->replaced = dti_calloc(stored / 8 + 1, sizeof *transcode->replaced);
     struct dti_metadata *const metadata = dti_pool_array(
         pool, numbers->metadata_count + transcode->dequant->found_count + 1, sizeof *metadata);
-    if (!metadata || !transcode->entries || !transcode->outcomes || !transcode->marks ||
-        !transcode->inputs || !transcode->replaced)
+    if (!metadata || !transcode->entries || !transcode->outcomes || !transcode->inputs ||
+        !transcode->replaced)
         return dti_no_memory(reterr);
     enum dti_status status = DTI_OK;
     if (numbers->metadata_count > 0)
@@ -535,6 +543,11 @@ enum dti_status dti_file_transcode_data(struct dti_file_transcode *transcode, si
                                   ret_offset, reterr);
     return dti_file_dequant_data(transcode->dequant, entry->origin, ret_source, ret_input,
                                  ret_offset, reterr);
+}
+
+bool dti_file_transcode_has_marks(const struct dti_file_transcode *transcode)
+{
+    return transcode->marks != NULL;
 }
 
 const char *dti_file_transcode_mark(const struct dti_file_transcode *transcode, size_t tensor)

@@ -90,7 +90,9 @@ enum dti_status dti_file_transcode_data(struct dti_file_transcode *transcode, si
                                         struct dti_batch_source *ret_source,
                                         const struct dti_input **ret_input, uint64_t *ret_offset,
                                         struct dti_error *reterr);
-/* The text of a tensor that is the mark of a matrix (quant_marks.h); NULL: it is not one. */
+/* The text of a tensor that is the mark of a matrix (quant_marks.h); NULL: it is not one; and
+ * whether there are any. */
+bool dti_file_transcode_has_marks(const struct dti_file_transcode *transcode);
 const char *dti_file_transcode_mark(const struct dti_file_transcode *transcode, size_t tensor);
 /* The dtype that the numbers of a tensor of the view are cast to; DTI_NONE: it is copied. */
 enum dti_dtype dti_file_transcode_cast(const struct dti_file_transcode *transcode, size_t tensor);

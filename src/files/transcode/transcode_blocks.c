@@ -151,7 +151,9 @@ static enum dti_status count_errors(struct dti_dequant_tensor *how, struct dti_n
     const enum dti_status status = dti_transcode_count_scales(how, counts, reterr);
     for (unsigned code = 0; code < 0x80 && status == DTI_OK; code++) {
         const uint64_t count = counts[code] + counts[code | 0x80];
-        const double error = count > 0 ? worst_of(old, new, code) : 0;
+        if (count == 0)
+            continue;
+        const double error = worst_of(old, new, code);
         ret->lossless -= error > 0 ? count : 0;
         ret->worst = error > ret->worst ? error : ret->worst;
     }

@@ -53,6 +53,7 @@ struct dti_file_transcode {
     struct dti_container view; /* never pass it to dti_container_free() */
     struct dti_transcode_entry *entries;
     struct dti_transcode_tensors tensors;
+    size_t most;        /* tensors that it may get */
     const char **marks; /* of its tensors: the text of the mark that it is, or NULL; or NULL */
     struct dti_transcode_outcome *outcomes; /* of the dequantization's tensors */
     struct dti_transcode_input *inputs;     /* same, until the view is made: inputs that become

@@ -15,13 +15,10 @@
 
 void dti_loss_init(struct dti_loss *ret)
 {
-    memset(ret, 0, sizeof *ret);
+    memset(ret, 0, sizeof *ret); /* sums, too: dti_exact_sum_init() */
     ret->max_absolute = 0;
     ret->max_relative = 0;
     ret->first_no_code = UINT64_MAX;
-    dti_exact_sum_init(&ret->sum_absolute);
-    dti_exact_sum_init(&ret->sum_squared);
-    dti_exact_sum_init(&ret->sum_source_squared);
 }
 
 void dti_loss_merge(struct dti_loss *loss, const struct dti_loss *part)

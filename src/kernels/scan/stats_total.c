@@ -156,8 +156,10 @@ static inline double choose_shift(enum dti_stats_hub hub, const void *numbers, s
     size_t finite = 0;
     for (size_t i = 0; i < n; i++) {
         const double x = number_at(hub, numbers, i);
-        finite += isfinite(x) != 0;
-        sum = isfinite(x) ? dti_fp64_add(sum, x) : sum;
+        if (!isfinite(x))
+            continue;
+        finite++;
+        sum = dti_fp64_add(sum, x);
     }
     double mean = finite > 0 ? dti_fp64_divide(fabs(sum), (double)finite) : 0;
     if (!isfinite(mean))
@@ -165,13 +167,17 @@ static inline double choose_shift(enum dti_stats_hub hub, const void *numbers, s
     if (hub == DTI_STATS_HUB32)
         mean = (double)(float)mean;
     const double shift = sum < 0 ? -mean : mean;
+    const double most = dti_fp64_multiply(dti_fp64_multiply(mean, mean), (double)finite);
     for (size_t i = 0; i < n; i++) {
         const double x = number_at(hub, numbers, i);
-        const double d = isfinite(x) ? dti_fp64_add(x, -shift) : 0;
+        if (!isfinite(x))
+            continue;
+        const double d = dti_fp64_add(x, -shift);
         scatter = dti_fp64_add(scatter, dti_fp64_multiply(d, d));
+        if (16 * scatter >= most) /* it only grows: mostly known after a few numbers */
+            return 0;
     }
-    const double square = dti_fp64_multiply(mean, mean);
-    return dti_fp64_multiply(square, (double)finite) > 16 * scatter ? shift : 0;
+    return most > 16 * scatter ? shift : 0;
 }
 
 double dti_stats_choose_shift(const struct dti_stats_rule *rule, const void *numbers, size_t n)

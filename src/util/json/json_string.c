@@ -14,8 +14,14 @@ static const char *plain_end(const char *at, const char *end)
     while (end - at >= 8) {
         uint64_t eight;
         memcpy(&eight, at, sizeof eight);
-        if (!dti_json_are_plain(eight))
+        const uint64_t others = dti_json_not_plain(eight);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+        if (others) /* the lowest one is the first one, and no false one */
+            return at + __builtin_ctzll(others) / 8;
+#else
+        if (others)
             break;
+#endif
         at += 8;
     }
     while (at < end && dti_json_is_plain(*at))

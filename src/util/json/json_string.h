@@ -17,16 +17,20 @@ static inline bool dti_json_is_plain(char c)
     return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
 }
 
-/* The same for eight characters at once, with false negatives. x - 1 borrows into the top bit of
- * a byte that is 0, x - 0x20 into that of one below 0x20, and x + 1 carries into that of DEL. A
- * byte above a match may be flagged wrongly, which only costs a second look. */
-static inline bool dti_json_are_plain(uint64_t eight)
+/* The same for eight characters at once: the top bits of those that are not. x - 1 borrows into the
+ * top bit of a byte that is 0, x - 0x20 into that of one below 0x20, and x + 1 carries into that of
+ * DEL. A byte above a match may be flagged wrongly, which only costs a second look. */
+static inline uint64_t dti_json_not_plain(uint64_t eight)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
     const uint64_t quote = eight ^ ones * '"', backslash = eight ^ ones * '\\';
-    return !(
-        ((quote - ones) | (backslash - ones) | (eight - ones * 0x20) | (eight + ones) | eight) &
-        tops);
+    return ((quote - ones) | (backslash - ones) | (eight - ones * 0x20) | (eight + ones) | eight) &
+           tops;
+}
+
+static inline bool dti_json_are_plain(uint64_t eight)
+{
+    return dti_json_not_plain(eight) == 0;
 }
 
 /* Copies text up to the first character that needs an escape; returns the length copied. Most

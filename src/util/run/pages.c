@@ -32,6 +32,18 @@ void *dti_pages_alloc(size_t size, bool may_be_huge)
     return alloc(dti_malloc_aligned, size, may_be_huge);
 }
 
+void dti_pages_use(void *piece, size_t size)
+{
+    const size_t skip = (DTI_HUGE_PAGE - (uintptr_t)piece % DTI_HUGE_PAGE) % DTI_HUGE_PAGE;
+    const size_t whole = size > skip ? (size - skip) / DTI_HUGE_PAGE * DTI_HUGE_PAGE : 0;
+#ifdef MADV_HUGEPAGE
+    if (piece && whole > 0)
+        (void)madvise((unsigned char *)piece + skip, whole, MADV_HUGEPAGE);
+#else
+    (void)whole;
+#endif
+}
+
 void dti_pages_drop(void *piece, size_t size)
 {
     const size_t skip = (DTI_PAGE - (uintptr_t)piece % DTI_PAGE) % DTI_PAGE;
