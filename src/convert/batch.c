@@ -77,7 +77,7 @@ static struct batch_sizes sizes_of(const struct dti_batch_part *part, uint64_t n
 /* Bytes a member needs for a block of these sizes. */
 static uint64_t member_bytes(uint64_t src, uint64_t dst)
 {
-    return src + dst + 3 * CACHE_LINE;
+    return src + dst + UINT64_C(3) * CACHE_LINE;
 }
 
 /* Whether its output is written sequentially. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Dequantization of any run of elements of a piece, and of a whole piece. */
+#include <assert.h>
+
 #include "convert/plan_parts.h"
 #include "convert/quant_plan_parts.h"
 
@@ -128,6 +130,7 @@ static void back_rows(const struct dti_quant_job *job, size_t at, size_t n, floa
 void dti_quant_back_affine(const struct dti_quant_job *job, size_t at, size_t n, float *y)
 {
     const struct dti_quant_plan *const plan = job->plan;
+    assert(job->known || plan->group > 0); /* groups have scales next to their codes */
     if (plan->group > 0) {
         (plan->request.inner == 1 ? back_groups : back_rows)(job, at, n, y);
     } else if (plan->request.scheme.per == DTI_PER_TENSOR) {

@@ -85,6 +85,7 @@ static void run_long_channels(const struct dti_quant_job *job)
 
 static void run_known(const struct dti_quant_job *job)
 {
+    assert(job->known); /* or there are groups */
     if (job->plan->request.scheme.per == DTI_PER_TENSOR) {
         const struct dti_affine_args args = dti_quant_channel_args(job, 0);
         quantize(job, job->plan->affine, &args, 0, job->n, 0, false);

@@ -410,7 +410,7 @@ struct run_work {
 static size_t part_begin(const struct run_work *work, size_t member)
 {
     const size_t tiles = work->n / DTI_TILE + (work->n % DTI_TILE != 0);
-    const size_t unit = tiles / work->members >= 4 * UNIT_TILES ? UNIT_TILES : 1;
+    const size_t unit = tiles / work->members / UNIT_TILES >= 4 ? UNIT_TILES : 1;
     const size_t units = tiles / unit + (tiles % unit != 0);
     const size_t more = units % work->members;
     const size_t begin = units / work->members * member + (member < more ? member : more);

@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __SIZEOF_INT128__
+#if defined(__SIZEOF_INT128__) && !defined(__clang_analyzer__) /* which shifts no such numbers */
+#define DTI_HAS_U128
 __extension__ typedef unsigned __int128 dti_u128;
 #endif
 
@@ -43,7 +44,7 @@ static inline unsigned dti_trailing_zeros(uint64_t x) /* x != 0 */
 static inline uint64_t dti_wide_mul_add(uint64_t a, uint64_t b, uint64_t c, uint64_t d,
                                         uint64_t *ret_high)
 {
-#ifdef __SIZEOF_INT128__
+#ifdef DTI_HAS_U128
     const dti_u128 sum = (dti_u128)a * b + c + d;
     *ret_high = (uint64_t)(sum >> 64);
     return (uint64_t)sum;
@@ -66,7 +67,7 @@ static inline uint64_t dti_wide_mul_add(uint64_t a, uint64_t b, uint64_t c, uint
 static inline uint64_t dti_wide_div(uint64_t high, uint64_t low, uint64_t divisor,
                                     uint64_t *ret_remainder)
 {
-#ifdef __SIZEOF_INT128__
+#ifdef DTI_HAS_U128
     const dti_u128 dividend = ((dti_u128)high << 64) | low;
     const uint64_t quotient = (uint64_t)(dividend / divisor);
     *ret_remainder = low - quotient * divisor;

@@ -136,7 +136,7 @@ static struct dti_caster *find(struct dti_caster **set, const struct dti_caster 
 /* At the end of a context. */
 static void forget(struct dti_context *context)
 {
-    for (size_t i = 0; i < DTI_KEPT_SETS * DTI_KEPT_WAYS; i++) {
+    for (size_t i = 0; i < (size_t)DTI_KEPT_SETS * DTI_KEPT_WAYS; i++) {
         struct dti_caster *const caster = context->kept[i / DTI_KEPT_WAYS][i % DTI_KEPT_WAYS];
         if (caster && drop(caster))
             destroy(caster);

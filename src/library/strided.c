@@ -389,7 +389,7 @@ enum dti_status dti_caster_run_strided(const struct dti_caster *caster, void *ds
     struct strided job = {.caster = caster,
                           .dst = dst,
                           .src = src,
-                          .item = caster->src_bits / 8 * caster->parts,
+                          .item = (size_t)(caster->src_bits / 8) * caster->parts,
                           .n = n,
                           .status = DTI_OK};
     if (!empty)

@@ -35,20 +35,20 @@ static const char *const style_codes[] = {
 void dti_put_styled(FILE *out, bool colour, enum dti_style style, const char *text, size_t length)
 {
     if (!colour || style == DTI_STYLE_PLAIN || length == 0) {
-        fwrite(text, 1, length, out);
+        (void)fwrite(text, 1, length, out);
         return;
     }
     fprintf(out, "\x1b[%sm", style_codes[style]);
-    fwrite(text, 1, length, out);
-    fputs("\x1b[0m", out);
+    (void)fwrite(text, 1, length, out);
+    (void)fputs("\x1b[0m", out);
 }
 
 void dti_put_blanks(FILE *out, size_t count)
 {
     static const char blanks[] = "                                ";
     for (; count > sizeof blanks - 1; count -= sizeof blanks - 1)
-        fwrite(blanks, 1, sizeof blanks - 1, out);
-    fwrite(blanks, 1, count, out);
+        (void)fwrite(blanks, 1, sizeof blanks - 1, out);
+    (void)fwrite(blanks, 1, count, out);
 }
 
 static void write_bytes(struct dti_line *line, const char *bytes, size_t length)
@@ -56,7 +56,7 @@ static void write_bytes(struct dti_line *line, const char *bytes, size_t length)
     if (line->text)
         dti_buffer_append(line->text, bytes, length);
     else
-        fwrite(bytes, 1, length, line->out);
+        (void)fwrite(bytes, 1, length, line->out);
 }
 
 static void write_blanks(struct dti_line *line, size_t count)
@@ -260,7 +260,7 @@ static void put(struct fitted *line, size_t blanks, const char *text, size_t len
 {
     const size_t columns = columns_of(text, length);
     if (line->column > line->hang && line->column + blanks + columns > line->width) {
-        putc('\n', line->out);
+        (void)putc('\n', line->out);
         line->column = 0;
         blanks = line->hang;
     }
@@ -306,7 +306,7 @@ bool dti_fit_lines(FILE *out, const char *text, size_t length, size_t width)
         else
             put_line(out, text, line, width);
         if (newline)
-            putc('\n', out);
+            (void)putc('\n', out);
         text += line + (newline != NULL);
         length -= line + (newline != NULL);
     }

@@ -470,7 +470,7 @@ static void put_wrapped(FILE *out, bool colour, enum dti_style style, const char
             text++, length--;
         if (length == 0)
             return;
-        putc('\n', out);
+        (void)putc('\n', out);
         dti_put_blanks(out, begin);
     }
 }
@@ -530,7 +530,7 @@ bool dti_table_write(struct dti_table *table, FILE *out, bool colour, size_t ind
                 table_cell_at(table, first + table->column[place].at);
             put_cell(table, &row, &cell, place);
         }
-        putc('\n', out);
+        (void)putc('\n', out);
     }
     return true;
 }

@@ -2,18 +2,25 @@
 # SPDX-License-Identifier: MIT
 #
 # The steps of OSS-Fuzz with packaging/oss-fuzz, on this machine: builds the targets with its variables and each
-# sanitizer, and runs each target on its seeds and 200 inputs more. Exits with 77 where clang or zip is missing.
+# sanitizer, and runs each target on its seeds and 200 inputs more. Exits with 77 where clang or zip is missing. ccache is
+# used where it is installed and CC names no other compiler: then a second run compiles only what has changed.
 set -eu
 cd "$(dirname "$0")/../.."
 for tool in clang zip unzip; do
     command -v "$tool" >/dev/null || { echo "$tool is missing: nothing was tested"; exit 77; }
 done
-folder=$(mktemp -d)
+# in the tree: ccache knows files by their names, which are relative to the build
+folder=$(mktemp -d "$PWD/build-oss-fuzz-XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/src" && ln -s "$PWD" "$folder/src/dtinfo"
 failures=0
+if [ -z "${CC:-}" ]; then
+    CC=clang
+    ! command -v ccache >/dev/null || CC="ccache clang"
+fi
+export CC CCACHE_NOHASHDIR=1 # objects do not depend on the name of the folder
 for sanitizer in ${SANITIZERS:-address undefined}; do
-    export SRC=$folder/src OUT=$folder/out-$sanitizer WORK=$folder/work-$sanitizer CC="${CC:-clang}"
+    export SRC=$folder/src OUT=$folder/out-$sanitizer WORK=$folder/work-$sanitizer
     export CFLAGS="-O1 -gline-tables-only -fsanitize=$sanitizer,fuzzer-no-link" LDFLAGS="-fsanitize=$sanitizer"
     [ "$sanitizer" != undefined ] || CFLAGS+=" -fno-sanitize-recover=undefined"
     mkdir -p "$OUT" "$WORK"

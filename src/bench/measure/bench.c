@@ -191,7 +191,7 @@ struct rally {
     uint64_t nanoseconds;
 };
 
-enum { RALLY_TRIPS = 300, RALLIES = 4 };
+enum { RALLY_TRIPS = 300, RALLY_TURNS = 4 * RALLY_TRIPS, RALLIES = 4 };
 
 static void rally_job(void *context, size_t member, size_t size)
 {
@@ -202,14 +202,14 @@ static void rally_job(void *context, size_t member, size_t size)
     const size_t mine = member == 0 ? 0 : 1;
     uint64_t start = 0;
     /* the first half of the trips wakes the partner up */
-    for (size_t trip = 0; trip < 2 * RALLY_TRIPS; trip++) {
+    for (size_t trip = 0; trip < RALLY_TURNS / 2; trip++) {
         wait_until(&rally->ball, 2 * trip + mine);
         if (trip == RALLY_TRIPS && mine == 0)
             start = dti_clock_now();
         atomic_store_explicit(&rally->ball, 2 * trip + mine + 1, memory_order_release);
     }
     if (mine == 0) {
-        wait_until(&rally->ball, 4 * RALLY_TRIPS);
+        wait_until(&rally->ball, RALLY_TURNS);
         rally->nanoseconds = dti_clock_now() - start;
     }
 }
@@ -435,7 +435,7 @@ static void run_rounds(struct bench_run *run, uint64_t start)
             continue;
         else if (widest(run, bench->rounds) <= wanted_half_width)
             bench->stop = DTI_BENCH_CONVERGED;
-        else if (bench->rounds >= 4 * ROUNDS_MIN && bench->rounds % ROUNDS_MIN == 0 &&
+        else if (bench->rounds / ROUNDS_MIN >= 4 && bench->rounds % ROUNDS_MIN == 0 &&
                  is_steady(run))
             bench->stop = DTI_BENCH_STEADY;
         else

@@ -287,7 +287,7 @@ static enum dti_status lay_out(struct dti_device_pairs *pairs,
     if (!dti_device_pairs_lay_out(pairs, request, request->n, ret_device))
         return dti_fail(reterr, DTI_UNAVAILABLE, "%llu bytes exceed the address space",
                         (unsigned long long)request->n);
-    *ret_host = 2 * OPERANDS * pairs->stride; /* pinned and pageable */
+    *ret_host = UINT64_C(2) * OPERANDS * pairs->stride; /* pinned and pageable */
     return DTI_OK;
 }
 

@@ -63,7 +63,7 @@ static void make_pool(void *pool, enum dti_dtype dtype, size_t n, uint64_t seed)
         for (size_t j = 0; j < AT_ONCE; j++)
             numbers[j] = next_number(&seed);
         dti_operand_codes(at, dtype, scale, numbers, AT_ONCE);
-        at += AT_ONCE * (dti_format_get(dtype)->width / 8u);
+        at += (size_t)AT_ONCE * (dti_format_get(dtype)->width / 8u);
     }
 }
 
@@ -189,7 +189,8 @@ enum dti_status dti_dot_judge(struct dti_frame *frame, size_t at, enum dti_dtype
     /* each addition errs by at most half a unit in the last place of the running sum */
     double lost;
     const double terms = size_of_terms(frame->request, exact, &lost);
-    if (item->error <= ((double)(frame->request->n / SUMS_LEAST) + SUMS_LEAST) * eps * terms + lost)
+    const uint64_t additions = frame->request->n / SUMS_LEAST + SUMS_LEAST;
+    if (item->error <= (double)additions * eps * terms + lost)
         return DTI_OK;
     return dti_fail(reterr, DTI_BUG,
                     "%s is further from the exact sum than rounding explains; "

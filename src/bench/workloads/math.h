@@ -69,7 +69,7 @@ enum dti_status dti_math_check(const struct dti_bench_request *request, struct d
  * pool. */
 enum dti_status dti_math_open(struct dti_math *math, const struct dti_math_work *work,
                               struct dti_error *reterr);
-void dti_math_end(struct dti_frame *math);
+void dti_math_end(struct dti_frame *frame);
 /* Adds a row; the caller sets its kernel. NULL if there is no more room. */
 struct dti_math_row *dti_math_add_row(struct dti_math *math, const struct dti_math_data *data,
                                       const char *kernel, const char *arithmetic, double operations,
@@ -89,9 +89,9 @@ enum dti_status dti_expsin_judge(struct dti_bench_item *item, const struct dti_m
                                  const struct dti_expsin_kernel *promise, const char *name,
                                  const char *where, const unsigned char *arguments,
                                  const unsigned char *results, struct dti_error *reterr);
-/* bench_dot.c: compares a dot product with the exact one and adds notes. DTI_BUG if the
- * difference exceeds the rounding error bound. */
-enum dti_status dti_dot_judge(struct dti_frame *frame, size_t item, enum dti_dtype dtype,
-                              double sum, double exact, struct dti_error *reterr);
+/* bench_dot.c: compares the dot product of item `at` with the exact one and adds notes. DTI_BUG if
+ * the difference exceeds the rounding error bound. */
+enum dti_status dti_dot_judge(struct dti_frame *frame, size_t at, enum dti_dtype dtype, double sum,
+                              double exact, struct dti_error *reterr);
 
 #endif

@@ -122,10 +122,10 @@ void dti_calc_round(struct dti_calc_recorder *recorder, const struct dti_calc_el
 void dti_calc_round_into(struct dti_calc_recorder *recorder, const struct dti_calc_element *element,
                          struct dti_calc_slot *slot);
 
-/* Computes a single operation on values; returns enum dti_arith_flag. If the operation needs
+/* Computes a single operation on the values x; returns enum dti_arith_flag. If the operation needs
  * libmpfr for numbers of this format, it must be loaded. */
 unsigned dti_calc_operate(const struct dti_calc_recorder *recorder, enum dti_calc_op op,
-                          int64_t power, const struct dti_value *operands, struct dti_value *ret);
+                          int64_t power, const struct dti_value *x, struct dti_value *ret);
 
 /* The operations, on the arrays of a node's children. Each fills the node's slot and records its
  * step. */

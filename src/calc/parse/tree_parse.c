@@ -508,8 +508,12 @@ static enum dti_status parse_assignment(struct dti_builder *b)
         return dti_fail_word(b->error, DTI_BAD_VALUE, name, length,
                              "%s has a meaning of its own; choose another name",
                              DTI_QUOTED(name, length));
-    if ((status = next(b)) != DTI_OK || (status = next(b)) != DTI_OK ||
-        (status = parse_expr(b, &node)) != DTI_OK)
+    status = next(b); /* '=' */
+    if (status == DTI_OK)
+        status = next(b);
+    if (status == DTI_OK)
+        status = parse_expr(b, &node);
+    if (status != DTI_OK)
         return status;
     if (b->reader.token == DTI_TOKEN_END)
         return dti_fail(b->error, DTI_BAD_VALUE, "'; EXPR' is missing after %s",

@@ -93,7 +93,7 @@ enum dti_status dti_reader_next(struct dti_reader *reader, struct dti_error *ret
                (is_letter(text[reader->at]) || dti_ascii_digit(text[reader->at])))
             reader->at++;
     } else if (c != '\0' && strchr("+-*/^()[],;=@:", c) && !is_double(reader)) {
-        reader->token = c;
+        reader->token = (unsigned char)c;
         reader->at++;
     } else {
         return bad_character(reader, reterr);

@@ -85,7 +85,7 @@ static void put_value(FILE *out, struct json_span value)
         return;
     }
     const bool quoted = value.text[0] == '"' && !memchr(value.text, '\\', value.length);
-    (void)fwrite(value.text + quoted, 1, value.length - 2 * quoted, out);
+    (void)fwrite(value.text + quoted, 1, value.length - (quoted ? 2 : 0), out);
 }
 
 /* The records of a document, in any number. */

@@ -9,7 +9,7 @@
 #include "cli/bench/bench_page.h"
 #include "cli/shared/human.h"
 
-enum { CELL = 256 };
+enum { CELL = 256, SENTENCE = 4 * CELL };
 
 /* Casts. */
 
@@ -369,7 +369,7 @@ static void put_row(const struct bench_shown *done, size_t at, enum dti_bench_pl
 /* -v: the function, the interval, the samples and how many were discarded. */
 static void put_details(const struct bench_shown *done, size_t at, enum dti_bench_place place)
 {
-    char text[4 * CELL], low[DTI_TEXT_SIZE], high[DTI_TEXT_SIZE], samples[BENCH_SAMPLES_SIZE];
+    char text[SENTENCE], low[DTI_TEXT_SIZE], high[DTI_TEXT_SIZE], samples[BENCH_SAMPLES_SIZE];
     const struct dti_bench_item *const item = &done->result->table->items[at];
     struct dti_bench_figure time;
     dti_bench_time(&time, &done->result->table->bench, at, place);
@@ -392,7 +392,7 @@ static const char *digits(char text[DTI_TEXT_SIZE], double number, unsigned coun
 }
 
 /* The error of a sum compared with the exact sum rounded to fp64. */
-static void sum_words(char text[4 * CELL], const struct bench_shown *done,
+static void sum_words(char text[SENTENCE], const struct bench_shown *done,
                       const struct dti_bench_item *item)
 {
     char got[DTI_TEXT_SIZE], exact[DTI_TEXT_SIZE], error[DTI_TEXT_SIZE], relative[DTI_TEXT_SIZE];
@@ -401,23 +401,23 @@ static void sum_words(char text[4 * CELL], const struct bench_shown *done,
     const char *const which = product ? "at worst " : "";
     (void)digits(got, item->sum, DIGITS);
     if (item->error == 0 && strcmp(item->dtype, "int8") == 0) {
-        (void)snprintf(text, 4 * CELL, "all checked elements are exact");
+        (void)snprintf(text, SENTENCE, "all checked elements are exact");
         return;
     }
     if (item->error == 0) {
-        (void)snprintf(text, 4 * CELL, "%s%s, exact to the last place of fp64", which, got);
+        (void)snprintf(text, SENTENCE, "%s%s, exact to the last place of fp64", which, got);
         return;
     }
     (void)digits(exact, item->exact, DIGITS);
     const bool alike = strcmp(got, exact) == 0;
-    (void)snprintf(text, 4 * CELL, "%s%s%s%s%s off by %s (%s of %s)", which, got,
+    (void)snprintf(text, SENTENCE, "%s%s%s%s%s off by %s (%s of %s)", which, got,
                    alike ? "" : " instead of ", alike ? "" : exact, alike ? "," : ":",
                    digits(error, item->error, 3), digits(relative, item->relative_error, 3),
                    product ? "the sum of magnitudes" : "it");
 }
 
 /* The error including that of rounding or quantizing the operands. False if it is the same. */
-static bool total_words(char text[4 * CELL], const struct dti_bench_item *item)
+static bool total_words(char text[SENTENCE], const struct dti_bench_item *item)
 {
     const struct dti_bench_total *const total = &item->total;
     char a[DTI_TEXT_SIZE], b[DTI_TEXT_SIZE], c[DTI_TEXT_SIZE], d[DTI_TEXT_SIZE];
@@ -426,15 +426,15 @@ static bool total_words(char text[4 * CELL], const struct dti_bench_item *item)
     if (total->elements == 0 || (total->elements == 1 && total->exact == item->exact))
         return false;
     if (item->scales[0] > 0)
-        length = (size_t)snprintf(text, 4 * CELL, "scales %s and %s; ",
+        length = (size_t)snprintf(text, SENTENCE, "scales %s and %s; ",
                                   digits(a, (double)item->scales[0], 3),
                                   digits(b, (double)item->scales[1], 3));
     if (total->elements == 1)
-        (void)snprintf(text + length, 4 * CELL - length,
+        (void)snprintf(text + length, SENTENCE - length,
                        "overall %s instead of %s, relative error %s", digits(a, total->got, DIGITS),
                        digits(b, total->exact, DIGITS), digits(c, total->relative, 3));
     else
-        (void)snprintf(text + length, 4 * CELL - length,
+        (void)snprintf(text + length, SENTENCE - length,
                        "overall relative error %s, SQNR %s dB, mean abs error %s, max abs error %s",
                        digits(a, total->relative, 3),
                        isfinite(total->sqnr) ? digits(b, total->sqnr, 4) : "-",
@@ -446,7 +446,7 @@ static bool total_words(char text[4 * CELL], const struct dti_bench_item *item)
 static void add_errors(char text[BENCH_NOTE_SIZE], const struct bench_shown *done,
                        const struct dti_bench_item *item)
 {
-    char sum[4 * CELL], ulp[DTI_TEXT_SIZE];
+    char sum[SENTENCE], ulp[DTI_TEXT_SIZE];
     if (item->arithmetic[0] != '\0')
         dti_bench_note_add(text, "computed in %s", item->arithmetic);
     if (item->has_ulp)

@@ -53,10 +53,11 @@ const char *dti_bench_fixed(char buffer[DTI_TEXT_SIZE], double number, unsigned 
 const char *dti_bench_three(char buffer[DTI_TEXT_SIZE], double number)
 {
     unsigned decimals = 2;
-    for (double limit = 9.995; decimals > 0 && number >= limit; limit *= 10)
-        decimals--;
-    for (double limit = 0.9995; decimals < 9 && number > 0 && number < limit; limit /= 10)
-        decimals++;
+    double least = 0.9995, most = 9.995; /* of three digits with so many decimals */
+    for (; decimals > 0 && number >= most; decimals--)
+        most *= 10;
+    for (; decimals < 9 && number > 0 && number < least; decimals++)
+        least /= 10;
     return dti_bench_fixed(buffer, number, decimals);
 }
 

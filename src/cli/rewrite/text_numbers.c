@@ -61,7 +61,7 @@ static enum dti_status fill(struct dti_text_numbers *numbers, struct dti_error *
     if (kept >= DTI_TEXT_NUMBER_MAX)
         return bad_text(numbers, "a number of more than 16 MiB", reterr);
     if (numbers->capacity < kept + CHUNK) {
-        const size_t capacity = numbers->capacity ? 2 * numbers->capacity : 2 * CHUNK;
+        const size_t capacity = 2 * (numbers->capacity ? numbers->capacity : CHUNK);
         char *buffer = dti_realloc(numbers->buffer, capacity);
         if (!buffer)
             return dti_no_memory(reterr);

@@ -37,7 +37,7 @@ void dti_warn(const struct dti_command_context *cx, const char *format, ...)
     char text[512];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
     put_line(cx, yellow, text);
 }

@@ -154,7 +154,7 @@ uint32_t dti_nv_tensor_scale(enum dti_nv_scale rule, uint32_t amax)
     if (!dti_fp32_is_finite(amax))
         return DTI_FP32_ONE;
     dti_fp32_value(dti_fp32_magnitude(amax), &value);
-    dti_integer_value((rule == DTI_NV_FOUR_SIX ? 256 : 448) * 6, &most);
+    dti_integer_value(rule == DTI_NV_FOUR_SIX ? 256 * 6 : 448 * 6, &most);
     (void)dti_value_divide(&quotient, &value, &most);
     const uint32_t scale = dti_fp32_round(&quotient);
     return scale == 0 ? DTI_FP32_ONE : scale;

@@ -70,14 +70,14 @@ static struct exact product_of(const struct dti_value *a, const struct dti_value
 }
 
 /* A window of 256 bits, lowest limb first. */
-enum { LIMBS = 4 };
+enum { LIMBS = 4, WINDOW = 64 * LIMBS };
 
 /* Returns true if set bits were shifted out. */
 static bool shift_right(uint64_t *window, uint64_t count)
 {
     bool lost = false;
-    if (count >= 64 * LIMBS)
-        count = 64 * LIMBS;
+    if (count >= WINDOW)
+        count = WINDOW;
     for (; count >= 64; count -= 64) {
         lost = lost || window[0] != 0;
         for (unsigned i = 0; i + 1 < LIMBS; i++)

@@ -61,7 +61,8 @@ static uint64_t scaled(uint64_t count, int bits)
 /* Numbers in a run. */
 static uint64_t size_of(const struct dti_taper *run)
 {
-    return scaled((uint64_t)(run->last - run->first + 1), run->man_bits);
+    const int binades = run->last - run->first + 1;
+    return scaled((uint64_t)binades, run->man_bits);
 }
 
 /* Position in a run, by code to position by size and back: the binades are reversed. */

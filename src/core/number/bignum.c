@@ -375,7 +375,7 @@ static void multiply_karatsuba(uint64_t *product, const uint64_t *a, const uint6
 /* Each level needs 2 ceil(n / 2) + 1 <= n + 2 limbs, and there are fewer than 64 levels. */
 static size_t scratch_limbs(size_t count)
 {
-    return 2 * count + 3 * 64;
+    return 2 * count + (size_t)3 * 64;
 }
 
 /* product[a_count + b_count] = a * b, a_count >= b_count >= KARATSUBA_LIMBS: splits the longer

@@ -205,7 +205,7 @@ static uint64_t times_ten(uint64_t reach)
 /* Whether a rest is clearly on one side of both ends. */
 static bool is_clear(uint64_t rest, uint64_t below, uint64_t half)
 {
-    const uint64_t up = 0 - rest, near = 2 * SLACK;
+    const uint64_t up = 0 - rest, near = UINT64_C(2) * SLACK;
     return (up > SLACK) & (rest - below + SLACK > near) & (up - half + SLACK > near);
 }
 
@@ -218,7 +218,7 @@ static bool find_clear(struct answer *ret, const struct fixed *x)
     const uint64_t tenths = dti_wide_mul_add(rest, 10, 0, 0, &digit);
     const uint64_t middle = UINT64_C(1) << 63;
     if (x->whole == 0 || !is_clear(rest, x->below, x->half) || !is_clear(tenths, below, half) ||
-        tenths - middle + SLACK <= 2 * SLACK)
+        tenths - middle + SLACK <= UINT64_C(2) * SLACK)
         return false;
     const bool lower = rest < x->below, upper = 0 - rest < x->half;
     const bool more = tenths > middle, low = tenths < below, high = 0 - tenths < half;

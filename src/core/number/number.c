@@ -332,7 +332,7 @@ enum dti_magnitude dti_number_magnitude(const struct dti_number *number)
         return DTI_MAGNITUDE_HUGE;
     if (estimate + slack < -DTI_EXPONENT_LIMIT)
         return DTI_MAGNITUDE_TINY;
-    const int64_t longest = (INT64_C(1) << POWER_BITS) - 2 * DECIMAL_PREFIX;
+    const int64_t longest = (INT64_C(1) << POWER_BITS) - INT64_C(2) * DECIMAL_PREFIX;
     return ten > longest || ten < -longest ? DTI_MAGNITUDE_TANGLED : DTI_MAGNITUDE_ORDINARY;
 }
 

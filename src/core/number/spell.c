@@ -585,7 +585,7 @@ static bool append_short(struct dti_buffer *buffer, const struct dti_value *valu
     const unsigned zeros = dti_trailing_zeros(value->hi);
     const int64_t power = (int64_t)value->exponent - 63 + (int64_t)zeros; /* of the odd part */
     uint64_t number = value->hi >> zeros, high = 0;
-    if (power < -2 * DTI_POW5_SMALL_MAX || (power > 0 && value->exponent > 63))
+    if (power < INT64_C(-2) * DTI_POW5_SMALL_MAX || (power > 0 && value->exponent > 63))
         return false;
     if (power > 0)
         number <<= power;
@@ -607,7 +607,7 @@ static bool append_near(struct dti_buffer *buffer, const struct dti_value *value
     const uint64_t ten = UINT64_C(1000000000000000000);
     const size_t decimals = count_decimals(value);
     if (value->kind != DTI_CLASS_FINITE || value->lo != 0 || value->sticky ||
-        value->exponent > 62 || decimals == 0 || decimals > LIMBS * WORD ||
+        value->exponent > 62 || decimals == 0 || decimals > (size_t)LIMBS * WORD ||
         !dti_buffer_reserve(buffer, DTI_DECIMAL_DIGITS + decimals + CHUNK))
         return false;
     uint64_t limb[LIMBS + 1] = {0}; /* highest first */

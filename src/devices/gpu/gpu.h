@@ -50,10 +50,10 @@ enum dti_status dti_gpu_timeout_parse(const char *text, double *ret, struct dti_
  * accesses directly, page-aligned. */
 enum dti_status dti_gpu_alloc(struct dti_gpu *gpu, uint64_t size, dti_gpu_address *ret,
                               struct dti_error *reterr);
-void dti_gpu_free(struct dti_gpu *gpu, dti_gpu_address memory);
+void dti_gpu_free(struct dti_gpu *gpu, dti_gpu_address address);
 enum dti_status dti_gpu_host_alloc(struct dti_gpu *gpu, size_t size, void **ret,
                                    struct dti_error *reterr);
-void dti_gpu_host_free(struct dti_gpu *gpu, void *memory);
+void dti_gpu_host_free(struct dti_gpu *gpu, void *host);
 
 /* A stream: work runs in order, concurrently with other streams. */
 enum dti_status dti_gpu_stream_new(struct dti_gpu *gpu, struct dti_gpu_stream **ret,

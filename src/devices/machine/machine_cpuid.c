@@ -138,10 +138,11 @@ static void brand(struct dti_machine *machine, const struct dti_cpuid_reader *re
     char text[48];
     for (uint32_t i = 0; i < 3; i++) {
         const struct dti_cpuid r = dti_cpuid_ask(reader, LEAF_BRAND + i, 0);
-        put_word(text + 16 * i, r.eax);
-        put_word(text + 16 * i + 4, r.ebx);
-        put_word(text + 16 * i + 8, r.ecx);
-        put_word(text + 16 * i + 12, r.edx);
+        char *const part = text + (size_t)16 * i;
+        put_word(part, r.eax);
+        put_word(part + 4, r.ebx);
+        put_word(part + 8, r.ecx);
+        put_word(part + 12, r.edx);
     }
     dti_text_copy(machine->model, sizeof machine->model, text, sizeof text);
 }

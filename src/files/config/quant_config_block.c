@@ -4,7 +4,7 @@
  * members are skipped, but must be JSON. */
 #include "files/config/quant_config_block.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { WORD = DTI_CONFIG_WORD };
@@ -103,26 +103,36 @@ enum dti_status dti_config_read_count(struct dti_config_reading *reading, const 
     return dti_config_fail_type(reading, key, "a count", reterr);
 }
 
+/* "128x64" */
+static bool split_sides(const char *text, uint64_t ret[2])
+{
+    for (size_t i = 0; i < 2; i++) {
+        const size_t digits = strspn(text, "0123456789");
+        if (digits == 0 || digits > 8)
+            return false;
+        ret[i] = strtoul(text, NULL, 10);
+        text += digits;
+        if (*text++ != (i == 0 ? 'x' : '\0'))
+            return false;
+    }
+    return ret[0] > 0 && ret[1] > 0;
+}
+
 /* [128, 128] or "128x128"; null: none. */
 enum dti_status dti_config_read_sides(struct dti_config_reading *reading, const char *key,
                                       uint64_t ret[2], struct dti_error *reterr)
 {
     enum dti_json_token token;
-    unsigned count = 0, high, wide;
+    unsigned count = 0;
     char text[WORD];
-    int end = 0;
     enum dti_status status = dti_config_next(reading, &token, reterr);
     if (status != DTI_OK || token == DTI_JSON_NULL)
         return status;
     if (token == DTI_JSON_STRING) {
         copy_word(reading, text);
-        if (strspn(text, "0123456789x") != strlen(text) || strlen(text) > 16 ||
-            sscanf(text, "%8ux%8u%n", &high, &wide, &end) != 2 || text[end] != '\0' || high == 0 ||
-            wide == 0)
-            return dti_config_fail_type(reading, key, "two positive integers", reterr);
-        ret[0] = high;
-        ret[1] = wide;
-        return DTI_OK;
+        return split_sides(text, ret)
+                   ? DTI_OK
+                   : dti_config_fail_type(reading, key, "two positive integers", reterr);
     }
     while (token == DTI_JSON_ARRAY || count > 0) {
         status = dti_config_next(reading, &token, reterr);

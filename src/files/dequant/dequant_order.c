@@ -23,17 +23,18 @@ static enum dti_status look_at_order(const struct dti_dequant_group *group,
             return status;
         for (size_t i = 0; i < n; i++) {
             const uint64_t found = dti_storage_get(order->format, &order->layout, raw, i);
+            const uint64_t element = done + i;
             if (found >= shape->groups) {
                 dti_dequant_set_rule(group, DTI_LINT_GROUP_INDEX);
                 return dti_dequant_refuse(part, reterr, DTI_REMEDY_KEEP,
                                           "element %llu is %d, which is not one of its %llu groups",
-                                          (unsigned long long)(done + i),
+                                          (unsigned long long)element,
                                           (int)(int32_t)(uint32_t)found,
                                           (unsigned long long)shape->groups);
             }
-            usual = usual && found == (done + i) / shape->group;
+            usual = usual && found == element / shape->group;
             if (fill)
-                fill[done + i] = (uint16_t)found;
+                fill[element] = (uint16_t)found;
         }
     }
     *ret_usual = usual;

@@ -233,6 +233,12 @@ struct dti_dequant_found *dti_dequant_found_new(struct dti_file_dequant *dequant
     return found;
 }
 
+/* By their bytes, of which those between members are 0 (if not, the two are only not shared). */
+static bool are_alike(const void *shared, const void *other)
+{
+    return memcmp(shared, other, sizeof(struct dti_dequant_shared)) == 0;
+}
+
 void dti_dequant_share(struct dti_file_dequant *dequant, struct dti_dequant_found *found)
 {
     struct dti_dequant_shared *const own = dti_dequant_shared_of(found);
@@ -241,7 +247,7 @@ void dti_dequant_share(struct dti_file_dequant *dequant, struct dti_dequant_foun
         struct dti_dequant_shared *const other = dequant->recent[i];
         if (other == own)
             return;
-        if (memcmp(other, own, sizeof *own) != 0)
+        if (!are_alike(own, other))
             continue;
         dti_dequant_use(found, other);
         dequant->spare = own;

@@ -131,11 +131,11 @@ struct dti_file_dequant {
 
 /* dequant_gguf.c: a ggml block tensor of a type that is defined here. */
 bool dti_dequant_is_ggml(const struct dti_container *container, size_t tensor);
-enum dti_status dti_dequant_ggml(struct dti_file_dequant *dequant, size_t tensor,
+enum dti_status dti_dequant_ggml(struct dti_file_dequant *dequant, size_t at,
                                  struct dti_dequant_found *ret, struct dti_error *reterr);
 
 /* dequant_onnx.c: codes of an ONNX model that a node dequantizes. */
-enum dti_status dti_dequant_onnx(struct dti_file_dequant *dequant, size_t tensor,
+enum dti_status dti_dequant_onnx(struct dti_file_dequant *dequant, size_t at,
                                  struct dti_dequant_found **ret, struct dti_error *reterr);
 
 /* dequant_find.c: finds codes with scales by their names. */

@@ -404,6 +404,13 @@ static bool has_floats(const struct dti_dequant_tensor *tensor)
            dti_format_is_float(dti_format_get(tensor->is->block->code));
 }
 
+static bool is_same_affine(const struct dti_affine *one, const struct dti_affine *other)
+{
+    return strcmp(one->code.name, other->code.name) == 0 && one->low == other->low &&
+           one->high == other->high && one->division == other->division &&
+           one->specials == other->specials;
+}
+
 bool dti_dequant_is_alike(const struct dti_dequant_tensor *one,
                           const struct dti_dequant_tensor *other)
 {
@@ -414,7 +421,7 @@ bool dti_dequant_is_alike(const struct dti_dequant_tensor *one,
            dti_dequant_along(one) == dti_dequant_along(other) &&
            has_packed(one) == has_packed(other) && has_biases(one) == has_biases(other) &&
            has_floats(one) == has_floats(other) &&
-           memcmp(&one->is->affine, &other->is->affine, sizeof one->is->affine) == 0;
+           is_same_affine(&one->is->affine, &other->is->affine);
 }
 
 static void init_affine(struct dti_dequant_method *ret, const struct dti_dequant_tensor *tensor)

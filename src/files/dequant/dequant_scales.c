@@ -32,7 +32,7 @@ static enum dti_status load_nested(const struct dti_dequant_tensor *tensor,
     return status;
 }
 
-enum { TILES_AT_ONCE = 64 };
+enum { TILES_AT_ONCE = 64, COLUMNS_AT_ONCE = TILES_AT_ONCE * DTI_TILE_COLUMNS };
 
 /* A range of columns in some rows of one stripe; where its scales go. */
 struct tiled_range {
@@ -77,8 +77,7 @@ static enum dti_status read_tiled(const struct dti_dequant_tensor *tensor, unsig
         uint64_t n = whole > 0 ? columns : columns - column;
         n = n < count - done ? n : count - done;
         for (uint64_t at = 0, some; at < n && status == DTI_OK; at += some) {
-            const uint64_t room =
-                TILES_AT_ONCE * DTI_TILE_COLUMNS - (column + at) % DTI_TILE_COLUMNS;
+            const uint64_t room = COLUMNS_AT_ONCE - (column + at) % DTI_TILE_COLUMNS;
             some = n - at < room ? n - at : room;
             status = read_tiles(tensor,
                                 &(struct tiled_range){.stripe = row / DTI_TILE_ROWS * size,

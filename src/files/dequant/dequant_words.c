@@ -34,7 +34,7 @@ static void pick_lanes(unsigned char *ret, const unsigned char *words, uint64_t 
     }
 }
 
-enum { AT_ONCE = 16 }; /* words; enough for vectorization */
+enum { AT_ONCE = 16, BYTES_AT_ONCE = 4 * AT_ONCE }; /* words; enough for vectorization */
 
 /* Exchanges the masked fields of the words of two rows, from bit `shift` on. */
 static inline void exchange(uint32_t *restrict a, uint32_t *restrict b, unsigned shift,
@@ -80,8 +80,8 @@ static void turn_lanes(unsigned char *to, const unsigned char *rows, size_t size
 void dti_lanes_of_words(unsigned char *rows, const unsigned char *words, size_t columns)
 {
     const size_t size = columns / 2;
-    for (size_t at = 0; at < size; at += 4 * AT_ONCE) {
-        const size_t left = size - at, bytes = left < 4 * AT_ONCE ? left : 4 * AT_ONCE;
+    for (size_t at = 0; at < size; at += BYTES_AT_ONCE) {
+        const size_t left = size - at, bytes = left < BYTES_AT_ONCE ? left : BYTES_AT_ONCE;
         uint32_t word[8][AT_ONCE] = {{0}};
         for (size_t i = 0; 4 * i < bytes; i++) {
             for (size_t k = 0; k < 8; k++)

@@ -233,7 +233,8 @@ static enum dti_status read_blocks(void *context, void *buffer, size_t size, uin
                                    struct dti_error *reterr)
 {
     struct encoder_source *const source = context;
-    const uint64_t tile = DTI_TILE / source->coder.type->elements * source->coder.type->bytes;
+    const struct dti_gguf_type *const type = source->coder.type;
+    const uint64_t tile = (uint64_t)(DTI_TILE / type->elements) * type->bytes;
     const uint64_t elements = source->encoder->rewrite->container->tensors[source->tensor].elements;
     struct piece piece = {.source = source, .window = window, .scratch = scratch};
     enum dti_status status = DTI_OK;
@@ -250,8 +251,7 @@ static enum dti_status read_blocks(void *context, void *buffer, size_t size, uin
         status = encode(&piece, reterr);
         if (status != DTI_OK)
             break;
-        const uint64_t end =
-            at + piece.count / source->coder.type->elements * source->coder.type->bytes;
+        const uint64_t end = at + piece.count / type->elements * type->bytes;
         const uint64_t from = at < offset ? offset : at;
         const uint64_t to = end < offset + size ? end : offset + size;
         memcpy((unsigned char *)buffer + (from - offset), piece.scratch->blocks + (from - at),

@@ -173,8 +173,8 @@ struct dti_rewrite_run {
     const struct dti_rewrite_options *options;
     uint64_t done; /* bytes read for finished work */
 };
-/* Callback with a struct dti_rewrite_run: bytes read in addition to run->done. */
-void dti_rewrite_progress(void *run, uint64_t done);
+/* Callback, whose context is a struct dti_rewrite_run: bytes read in addition to its `done`. */
+void dti_rewrite_progress(void *context, uint64_t done);
 
 /* quantize_plan.c: the plans of the tensors that the recipe applies to, whose axis is known. */
 enum dti_status dti_quantize_plan(struct dti_rewrite *rewrite, struct dti_error *reterr);
@@ -183,13 +183,13 @@ enum dti_status dti_quantize_plan(struct dti_rewrite *rewrite, struct dti_error 
 struct dti_quantize_job;
 enum dti_status dti_quantize_job_new(struct dti_quantize_job **ret, struct dti_rewrite_run *run,
                                      struct dti_error *reterr);
-void dti_quantize_job_free(struct dti_quantize_job *quantizer); /* NULL is allowed */
+void dti_quantize_job_free(struct dti_quantize_job *job); /* NULL is allowed */
 /* dti_quantize_job_has_room(): whether another tensor of this size fits. dti_quantize_job_add()
  * opens it; *ret_last: it uses disk space, so it should be the last of the group. */
-bool dti_quantize_job_has_room(const struct dti_quantize_job *quantizer, uint64_t bytes);
-enum dti_status dti_quantize_job_add(struct dti_quantize_job *quantizer, size_t at, bool *ret_last,
+bool dti_quantize_job_has_room(const struct dti_quantize_job *job, uint64_t bytes);
+enum dti_status dti_quantize_job_add(struct dti_quantize_job *job, size_t at, bool *ret_last,
                                      struct dti_error *reterr);
 /* Quantizes the tensors that were added, and clears the group. */
-enum dti_status dti_quantize_job_run(struct dti_quantize_job *quantizer, struct dti_error *reterr);
+enum dti_status dti_quantize_job_run(struct dti_quantize_job *job, struct dti_error *reterr);
 
 #endif

@@ -89,7 +89,7 @@ enum dti_status dti_rewrite_check_headers(const struct dti_rewrite *rewrite,
     for (size_t i = 0; i < rewrite->tensor_count; i++) {
         const struct dti_tensor *const source = dti_rewrite_source(rewrite, i);
         /* codes and scales, at least */
-        const unsigned parts = quantizes && rewrite->tensors[i].fate == DTI_FATE_CHANGED ? 2 : 1;
+        const size_t parts = quantizes && rewrite->tensors[i].fate == DTI_FATE_CHANGED ? 2 : 1;
         if (sharded && source->file != file) {
             file = source->file;
             least = tensors = 0;

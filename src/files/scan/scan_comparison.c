@@ -152,7 +152,7 @@ static enum dti_status reorder(struct compared_sides *sides, const struct dti_te
         return dti_fail(reterr, DTI_NO_MEMORY, "out of memory");
     for (unsigned i = 0; i < b->rank; i++)
         shape[i] = b->shape[b->fortran ? i : b->rank - 1 - i];
-    const size_t item = side->bits / 8 * (side->format == b->format ? 1 : 2);
+    const size_t item = (size_t)(side->bits / 8) * (side->format == b->format ? 1 : 2);
     const enum dti_status status = dti_transpose(side->input, side->offset, b->rank, shape, item,
                                                  max_memory, &sides->reordered, reterr);
     dti_free(shape);

@@ -135,18 +135,18 @@ static enum dti_status read_along(void *context, void *buffer, size_t size, uint
                                   struct dti_window *window, void *memory, struct dti_error *reterr)
 {
     const struct code_part *const part = context;
-    const unsigned bits = part->bits;
+    const uint64_t unit_bytes = UINT64_C(4) * part->bits; /* of 32 codes */
     const struct code_piece piece = {buffer, offset, size};
     struct code_scratch *scratch;
     enum dti_status status = start(memory, window, &scratch);
     for (uint64_t at = offset; at < offset + size && status == DTI_OK;) {
         const uint64_t row = at / part->row_bytes, byte = at % part->row_bytes;
-        const uint64_t unit = byte / (4 * bits), left = part->row_codes - 32 * unit;
-        const uint64_t wanted = dti_divide_up(byte + (offset + size - at), 4 * bits) - unit;
+        const uint64_t unit = byte / unit_bytes, left = part->row_codes - 32 * unit;
+        const uint64_t wanted = dti_divide_up(byte + (offset + size - at), unit_bytes) - unit;
         uint64_t n = wanted < DTI_DEQUANT_CHUNK / 32 ? 32 * wanted : DTI_DEQUANT_CHUNK;
         n = n < left ? n : left;
-        const uint64_t begin = 4 * bits * unit;
-        const uint64_t end = n == left ? part->row_bytes : begin + n / 32 * (4 * bits);
+        const uint64_t begin = unit_bytes * unit;
+        const uint64_t end = n == left ? part->row_bytes : begin + n / 32 * unit_bytes;
         status =
             read_codes(part, false, row * part->row_codes + 32 * unit, (size_t)n, scratch, reterr);
         if (status != DTI_OK)

@@ -26,7 +26,7 @@ static enum dti_status read_shape(void *context, void *buffer, size_t size, uint
     (void)window;
     (void)scratch;
     (void)reterr;
-    for (unsigned i = 0; i < found->shown->rank; i++)
+    for (size_t i = 0; i < found->shown->rank; i++)
         dti_little_put(bytes + 8 * i, 8, found->shown->shape[i]);
     memcpy(buffer, bytes + offset, size);
     return DTI_OK;

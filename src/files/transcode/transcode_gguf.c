@@ -151,12 +151,13 @@ static enum dti_status check_scales(struct dti_dequant_found *found, bool nv,
             dti_dequant_raw_scales(how, DTI_PART_OF(how, scales), NULL, scales, first, n, reterr);
         for (size_t i = 0; i < n && status == DTI_OK; i++) {
             const bool nan = nv ? (scales[i] & 0x7f) == E4M3_NAN : scales[i] == E8M0_NAN;
+            const uint64_t block = first + i;
             if (nan || (nv && scales[i] > E4M3_NAN))
                 status = dti_transcode_refuse(
                     found, reterr,
                     "the scale of block %llu is %s, which blocks of gguf cannot "
                     "hold",
-                    (unsigned long long)(first + i), nan ? "NaN" : "negative");
+                    (unsigned long long)block, nan ? "NaN" : "negative");
         }
         first += n;
     }

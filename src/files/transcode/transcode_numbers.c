@@ -31,9 +31,10 @@ static enum dti_status count_piece(struct numbers_look *look, const struct dti_d
                               reterr);
     for (size_t i = 0; i < n && status == DTI_OK; i++) {
         const float old = look->old[i], new = look->new[i];
+        const uint64_t element = first + i;
         if (isinf(new) && !isinf(old))
             return dti_transcode_refuse(found, reterr, "element %llu is beyond %s",
-                                        (unsigned long long)(first + i), look->format->name);
+                                        (unsigned long long)element, look->format->name);
         if (old != new && (old == old || new == new)) {
             const double error = fabs(((double)new - (double)old) / (double)old);
             plan->worst = error > plan->worst ? error : plan->worst;

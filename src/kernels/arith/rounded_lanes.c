@@ -9,7 +9,7 @@
 #include "kernels/lanes.h"
 #include "kernels/lanes_piece.h"
 
-enum { BLOCKS = 128 }; /* of four random words, drawn at once */
+enum { BLOCKS = 128, NUMBERS = 2 * BLOCKS }; /* of four random words, drawn at once */
 
 /* The counters are as wide as the numbers, so that comparisons need no conversion. */
 #define ROUNDED_LOOP(number, counter, magnitude_of)                                      \
@@ -68,8 +68,8 @@ void DTI_LANES_NAME(dti_arith_uniform)(double *ret, size_t n, uint64_t seed, uin
 {
     const double scale = dti_fp64_from_bits((uint64_t)(1023 - 64 + cut) << 52);
     uint32_t words[4 * BLOCKS];
-    for (size_t done = 0; done < n; done += 2 * BLOCKS) {
-        const size_t left = n - done < 2 * BLOCKS ? n - done : 2 * BLOCKS;
+    for (size_t done = 0; done < n; done += NUMBERS) {
+        const size_t left = n - done < NUMBERS ? n - done : NUMBERS;
         for (size_t block = 0; block < BLOCKS; block++)
             dti_lane_random(seed, stream, (first + done) / 2 + block, words + 4 * block);
         for (size_t i = 0; i < left; i++) {

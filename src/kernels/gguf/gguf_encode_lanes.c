@@ -90,15 +90,15 @@ ENCODERS(ONE, MANY)
     static void weigh_##word(unsigned char *blocks, const float *x, size_t count, \
                              const float *weights, float mean)                    \
     {                                                                             \
-        enum { BLOCK = name##_ELEMENTS * sizeof *x };                             \
+        enum { BLOCK = name##_ELEMENTS * sizeof *x, STEP = BLOCK * name##_MANY }; \
         const unsigned char *from = (const unsigned char *)x;                     \
         const unsigned char *columns = (const unsigned char *)weights;            \
         unsigned char rest[2][BLOCK * name##_MANY] = {{0}};                       \
         for (; count >= name##_MANY; count -= name##_MANY) {                      \
             word##_weigh(blocks, from, name##_MANY, columns, mean);               \
-            from += BLOCK * name##_MANY;                                          \
-            columns += BLOCK * name##_MANY;                                       \
-            blocks += name##_BYTES * name##_MANY;                                 \
+            from += STEP;                                                         \
+            columns += STEP;                                                      \
+            blocks += (size_t)name##_BYTES * name##_MANY;                         \
         }                                                                         \
         if (count > 0) {                                                          \
             memcpy(rest[0], from, count *BLOCK);                                  \

@@ -307,7 +307,8 @@ static float fit(const struct grid_block *block, float otherwise)
         const struct dti_gguf_group *const group = &block->group[i / 16];
         const unsigned k = i / 8, digit = block->near->points[block->index[k]] >> (i % 8 * 2) & 3;
         const float number = gguf_add((float)digit, block->less[k] ? -1.125F : -0.875F);
-        const float q = gguf_mul(number, (float)(2 * block->level[i / 16] + 1));
+        const int level = 2 * block->level[i / 16] + 1;
+        const float q = gguf_mul(number, (float)level);
         sum_qx = gguf_add(sum_qx, gguf_mul3(group->weight[i % 16], q, group->x[i % 16]));
         sum_q2 = gguf_add(sum_q2, gguf_mul3(group->weight[i % 16], q, q));
     }

@@ -396,9 +396,9 @@ DTI_LANE bool gguf_split_points(struct dti_gguf_group *restrict group,
         if (place < DTI_GGUF_NEAR_LIST) {
             group->point[g] = near->points[place];
         } else {
-            group->point[g] =
-                gguf_closest_eight(near->lists + (place - DTI_GGUF_NEAR_LIST), group->x + 8 * g,
-                                   group->weight + 8 * g, group->scale, gguf_thirds(less));
+            group->point[g] = gguf_closest_eight(
+                near->lists + (place - DTI_GGUF_NEAR_LIST), group->x + (size_t)8 * g,
+                group->weight + (size_t)8 * g, group->scale, gguf_thirds(less));
             off = true;
         }
         group->less[g] = less;

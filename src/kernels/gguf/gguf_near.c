@@ -129,7 +129,7 @@ static unsigned find(struct near_work *work)
 static bool add_list(struct near_work *work, unsigned count)
 {
     if (work->room - work->size <= count) {
-        const size_t room = 2 * work->room + 2 * POINTS_MAX;
+        const size_t room = 2 * (work->room + POINTS_MAX);
         uint16_t *const lists = dti_process_realloc(work->lists, room * sizeof *lists);
         if (!lists)
             return false;

@@ -166,7 +166,7 @@ enum dti_status dti_matmul_new(struct dti_matmul **ret, const struct dti_matmul_
     const size_t parts = ceiling(steps_of(matmul->tile, matmul->deep), matmul->part);
     if (dti_mul_u64(matmul->wide / kernel->columns * parts, matmul->panel_bytes, &bytes) &&
         dti_add_u64(bytes,
-                    matmul->scratch_bytes + kernel->rows * DTI_MATMUL_STRIDE +
+                    matmul->scratch_bytes + (size_t)kernel->rows * DTI_MATMUL_STRIDE +
                         DTI_MATMUL_TILE_BYTES + PAGE,
                     &bytes) &&
         dti_mul_u64(bytes / PAGE * PAGE, matmul->members, &all) && all <= SIZE_MAX / 2) {
@@ -349,7 +349,7 @@ void dti_matmul_run(struct dti_matmul *matmul, void *c, const void *a, const voi
 {
     const struct dti_matmul_kernel *const kernel = matmul->kernel;
     struct share share = {.strip = matmul->memory + member * matmul->member_bytes};
-    share.edge = share.strip + kernel->rows * DTI_MATMUL_STRIDE;
+    share.edge = share.strip + (size_t)kernel->rows * DTI_MATMUL_STRIDE;
     share.scratch = share.edge + DTI_MATMUL_TILE_BYTES;
     share.panels = share.scratch + matmul->scratch_bytes;
     take_share(matmul->m, kernel->rows, member / matmul->across, matmul->down, &share.first_row,

@@ -103,8 +103,9 @@ static void rotate_256(float *restrict y, const float *restrict x)
         float(*const a)[LANES] = one + (h4[d3][0] != h4[d3][1] ? 4 : 0);
         float(*const b)[LANES] = two + (h4[d3][2] != h4[d3][3] ? 4 : 0);
         for (unsigned d2 = 0; d2 < 4; d2++) {
+            float *const to = y + (size_t)(d3 * 4 + d2) * LANES;
             for (size_t i = 0; i < LANES; i++)
-                y[(d3 * 4 + d2) * LANES + i] = a[d2][i] * h4[d3][0] + b[d2][i] * h4[d3][2];
+                to[i] = a[d2][i] * h4[d3][0] + b[d2][i] * h4[d3][2];
         }
     }
 }

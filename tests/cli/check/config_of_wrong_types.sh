@@ -28,6 +28,12 @@ weights group_size -2
 weights group_size 2.5
 weights symmetric "yes"
 weights block_structure [1]
+weights block_structure "128x"
+weights block_structure "x128"
+weights block_structure "128x0"
+weights block_structure "128x64x2"
+weights block_structure "128x123456789"
+weights block_structure "128x64"
 group targets "Linear"
 group targets [5]
 group weights 7
