@@ -5,6 +5,7 @@
  * shared by quantization and dequantization: kernel arguments, the position of a piece in its
  * arrays, and the scale of a range. The scale is computed in hardware fp32 if that gives the
  * same result as dti_affine_choose(), because there may be one for every few elements. */
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -97,6 +98,7 @@ static bool code_bytes(const struct dti_quant_plan *plan, uint64_t n, uint64_t *
 /* Bytes of the codes of `outer` rows of the axis, each `inner` times. */
 static bool row_bytes(const struct dti_quant_plan *plan, uint64_t outer, uint64_t *ret)
 {
+    assert(!plan->alone || plan->group > 0);
     const uint64_t rest = plan->alone ? plan->places % plan->group : 0;
     uint64_t codes, row, last;
     if (rest == 0)
@@ -128,6 +130,7 @@ static bool measure_grain(struct dti_quant_plan *plan)
         unit_codes *= DTI_NESTED_BLOCK;
         unit_scales *= DTI_NESTED_BLOCK;
     }
+    assert(plan->unit > 0); /* as are elements, of which it is a part */
     uint64_t units = plan->unit < GRAIN_LEAST ? (GRAIN_LEAST + plan->unit - 1) / plan->unit : 1;
     if (plan->unit % 8 != 0 || unit_codes % 8 != 0)
         units = (units + 7) / 8 * 8;
