@@ -4,6 +4,9 @@
  * expanded inline at each call: its body is parsed with the arguments' nodes bound to the names
  * a, b, c. So the evaluator knows nothing about composites but the names of their steps. */
 #include "calc/parse/tree_parse.h"
+
+#include <assert.h>
+
 #include "util/run/allocate.h"
 #include "util/text/ascii.h"
 
@@ -210,6 +213,7 @@ static enum dti_status expand(struct dti_builder *b, enum dti_calc_op op, size_t
     const size_t base = b->name_base, name_count = b->name_count, first = tree->node_count;
     enum dti_status status = enter(b);
     size_t node = 0;
+    assert(count <= sizeof names / sizeof *names);
     for (size_t i = 0; i < count && status == DTI_OK; i++) {
         const size_t argument = b->pending[b->pending_count - count + i];
         const struct dti_calc_node *const given = &tree->nodes[argument];
@@ -394,7 +398,7 @@ static enum dti_status parse_primary(struct dti_builder *b, size_t *ret)
 static enum dti_status parse_power(struct dti_builder *b, size_t *ret)
 {
     const size_t start = b->reader.start;
-    size_t node;
+    size_t node = 0;
     enum dti_status status = parse_primary(b, &node);
     if (status != DTI_OK)
         return status;
@@ -434,7 +438,7 @@ static enum dti_status parse_unary(struct dti_builder *b, size_t *ret)
 {
     const size_t start = b->reader.start, first = b->tree->node_count;
     const int sign = b->reader.token;
-    size_t node;
+    size_t node = 0;
     enum dti_status status;
     if (sign != '-' && sign != '+')
         return parse_power(b, ret);

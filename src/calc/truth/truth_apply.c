@@ -8,6 +8,8 @@
  * except at 0; the interval used there is correct in either case. */
 #include "calc/truth/truth_parts.h"
 
+#include <assert.h>
+
 /* Values of functions at minus infinity, zero and infinity: 'u' undefined, '<' and '>'
  * infinities, '0', '1', 'm' for -1, 'h' for 1/2. NULL for other operations. */
 static const char *const function_limits[DTI_CALC_OP_COUNT] = {
@@ -341,7 +343,9 @@ static void infinite_apply(struct dti_real *ret, enum dti_calc_op op, int64_t po
 /* The second operand of POWER is a literal. */
 static unsigned arity_of(enum dti_calc_op op)
 {
-    return op == DTI_CALC_POWER ? 1 : dti_calc_op_get(op)->most;
+    const unsigned most = dti_calc_op_get(op)->most;
+    assert(most <= (op == DTI_CALC_ADD || op == DTI_CALC_MULTIPLY ? 2U : 3U)); /* of arrays below */
+    return op == DTI_CALC_POWER ? 1 : most;
 }
 
 /* The class that dominates: UNDEFINED if there is one, else the highest, at least
