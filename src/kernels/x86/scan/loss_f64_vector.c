@@ -443,7 +443,7 @@ static void add_tile(const struct dti_loss_rule *rule, const struct dti_loss_cas
     dti_loss_clear(&lanes);
     for (size_t at = 0, part; at < n; at += part) {
         const struct plain_bars bars = plain_bars_of(rule, &peak, loss);
-        unsigned char *to = codes + at * sizeof(float);
+        unsigned char *to = stored ? NULL : codes + at * sizeof(float);
         at += stored   ? add_arrays(&bars, source + at, stored + at, n - at, &lanes, &inexact)
               : stream ? add_streamed(&bars, source + at, to, n - at, &lanes, &inexact)
                        : add_cached(&bars, source + at, to, n - at, &lanes, &inexact);
