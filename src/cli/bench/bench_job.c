@@ -5,6 +5,7 @@
  * products ("1000", "1x2048x1024" for MxNxK). */
 #include "cli/bench/bench_job.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -489,6 +490,7 @@ static enum dti_status take_operands(struct bench_job *job, struct dti_error *re
         return status;
     asked->size_count = 1;
     asked->request.operands = job->operands.list;
+    assert(asked->request.dtype_count > 0); /* there are defaults */
     for (size_t i = 0; i < asked->request.dtype_count; i++) {
         overflow[i] = dti_bench_operands_overflow(job->operands.list, asked->dtypes[i]);
         kept += !overflow[i];
