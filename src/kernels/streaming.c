@@ -67,7 +67,7 @@ static size_t known_streaming(void)
         return dti_level_present(DTI_LEVEL_AVX512) ? DTI_STREAMING_SPREAD : DTI_STREAMING_STAGGERED;
     if (dti_cpu_family("GenuineIntel", &model) == 6 &&
         (model == SAPPHIRE_RAPIDS || model == EMERALD_RAPIDS))
-        return DTI_STREAMING_STAGGERED;
+        return DTI_STREAMING_STAGGERED_AHEAD;
     return DTI_STREAMING_COUNT;
 }
 

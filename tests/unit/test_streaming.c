@@ -84,7 +84,7 @@ static void the_fastest_way_is_chosen_if_it_is_clearly_faster(void)
     static const struct {
         const char *what;
         enum dti_streaming_id best;
-        double rates[DTI_STREAMING_COUNT]; /* PLAIN AHEAD FAR PAGES PAGES_FAR SPREAD; STAGGERED: not
+        double rates[DTI_STREAMING_COUNT]; /* PLAIN AHEAD FAR PAGES PAGES_FAR SPREAD; staggered: not
                                               tried */
     } cases[] = {
         {"Zen 5", DTI_STREAMING_FAR, {60.9, 59.3, 59.1, 42.7, 45.8}},
@@ -108,11 +108,13 @@ static void the_fastest_way_is_chosen_if_it_is_clearly_faster(void)
 static void staggered_streams_are_at_different_places_of_their_pages(void)
 {
     enum { PAGE = 4096, LINE = 64 };
-    const struct dti_streaming *const way = &dti_streamings[DTI_STREAMING_STAGGERED];
-    for (unsigned part = 1; part <= 4; part *= 2) {
-        const unsigned stretch = way->stretch / part;
-        for (unsigned i = 1; i < way->streams; i++)
-            CHECK(i * stretch % PAGE >= 2 * LINE && i * stretch % PAGE <= PAGE - 2 * LINE);
+    for (size_t id = DTI_STREAMING_STAGGERED; id <= DTI_STREAMING_STAGGERED_AHEAD; id++) {
+        const struct dti_streaming *const way = &dti_streamings[id];
+        for (unsigned part = 1; part <= 4; part *= 2) {
+            const unsigned stretch = way->stretch / part;
+            for (unsigned i = 1; i < way->streams; i++)
+                CHECK(i * stretch % PAGE >= 2 * LINE && i * stretch % PAGE <= PAGE - 2 * LINE);
+        }
     }
 }
 

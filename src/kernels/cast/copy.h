@@ -19,7 +19,7 @@ typedef void dti_copy_fn(void *restrict dst, const void *restrict src, size_t n,
 
 enum { DTI_COPY_CACHED = -1 };
 struct dti_copy {
-    char name[36];    /* "dti_copy_nt_ahead_avx512" */
+    char name[40];    /* "dti_copy_nt_ahead_avx512" */
     unsigned in, out; /* bytes per element; 1 and 1: a plain copy, which also stands for any n to
                        * n */
     bool exact;       /* dst becomes a copy of src: memcpy() and the like; otherwise dst has no
