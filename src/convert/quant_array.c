@@ -14,12 +14,14 @@
 enum {
     MEMBER_BYTES = 1 << 18, /* bytes of numbers: less is not worth a thread */
     LOOK_AFTER = 1 << 20,   /* numbers between two looks whether the call is cancelled */
+    PIECE_BYTES = 1 << 15,  /* bytes of numbers that stay in the cache between their range and
+                             * their codes */
 };
 
 /* State shared by the members of a team. */
 struct quant_work {
     const struct dti_quant_plan *plan;
-    const struct dti_quant_scales *known;
+    struct dti_quant_scales *known;
     unsigned char *numbers;
     const struct dti_quantized_array *array;
     int32_t *zero_points;
@@ -143,6 +145,67 @@ static void run_member(void *context, size_t member, size_t size)
     pthread_mutex_unlock(&work->mutex);
 }
 
+/* Whether the codes of a channel depend on no number outside it and begin at a whole byte, as its
+ * numbers do. Tiles of a report cross channels. */
+static bool is_by_channel(const struct dti_quant_plan *plan, const struct dti_quant_report *report)
+{
+    const struct dti_quant_request *const request = &plan->request;
+    return !report && request->scheme.per == DTI_PER_CHANNEL && dti_quant_plan_needs_range(plan) &&
+           request->outer == 1 && request->inner >= DTI_QUANT_RUN_LEAST && plan->repeats == 1 &&
+           request->inner % 8 * plan->code_bits % 8 == 0 &&
+           request->inner % 8 * plan->number_bits % 8 == 0;
+}
+
+/* Some channels at a time: their ranges, their scales, and their codes while the numbers are in
+ * the cache. */
+static enum dti_status run_channels(struct quant_work *work, struct dti_quant_ranges *ranges,
+                                    size_t first, size_t end, void *scratch,
+                                    struct dti_error *reterr)
+{
+    const struct dti_quant_plan *const plan = work->plan;
+    const size_t inner = (size_t)plan->request.inner;
+    const size_t number_bytes = inner / 8 * plan->number_bits + inner % 8 * plan->number_bits / 8;
+    const size_t code_bytes = inner / 8 * plan->code_bits + inner % 8 * plan->code_bits / 8;
+    const size_t some = number_bytes < PIECE_BYTES ? PIECE_BYTES / number_bytes : 1;
+    const struct dti_streaming *const stream =
+        work->stores == DTI_STORES_STREAMED ? &dti_streamings[DTI_STREAMING_PLAIN] : NULL;
+    for (size_t at = first; at < end; at += some) {
+        const size_t count = end - at < some ? end - at : some;
+        const unsigned char *const numbers = work->numbers + at * number_bytes;
+        dti_quant_range(plan, ranges, at * inner, numbers, count * inner);
+        dti_quant_scales_choose(work->known, plan, ranges, at, count);
+        dti_quant_run_channels(plan, work->known, at * inner, numbers, count * inner,
+                               (unsigned char *)work->array->codes + at * code_bytes, stream,
+                               scratch);
+        if (dti_interrupted())
+            return dti_cancelled(reterr);
+    }
+    if (stream)
+        dti_stores_order();
+    return DTI_OK;
+}
+
+static void channels_member(void *context, size_t member, size_t size)
+{
+    struct quant_work *const work = context;
+    struct dti_quant_ranges *ranges = NULL;
+    struct dti_error error;
+    (void)size;
+    if (member >= work->members)
+        return;
+    void *const scratch = dti_malloc(dti_quant_plan_scratch(work->plan));
+    enum dti_status status =
+        scratch ? dti_quant_ranges_new(&ranges, work->plan, &error) : dti_no_memory(&error);
+    if (status == DTI_OK)
+        status = run_channels(work, ranges, (size_t)part_begin(work, member),
+                              (size_t)part_begin(work, member + 1), scratch, &error);
+    dti_quant_ranges_free(ranges);
+    dti_free(scratch);
+    pthread_mutex_lock(&work->mutex);
+    note(work, status, &error);
+    pthread_mutex_unlock(&work->mutex);
+}
+
 static void run_team(struct quant_work *work, struct dti_team *team,
                      void (*job)(void *context, size_t member, size_t size))
 {
@@ -190,6 +253,17 @@ enum dti_status dti_quant_array(const struct dti_quant_plan *plan, struct dti_te
                               .report = report,
                               .reterr = reterr};
     share_out(&work, team, stores);
+    if (is_by_channel(plan, report)) {
+        work.status = dti_quant_scales_alloc(&known, plan, reterr);
+        if (work.status != DTI_OK)
+            return work.status;
+        work.known = known;
+        work.units = known->count;
+        run_team(&work, team, channels_member);
+        save_known(known, array);
+        dti_quant_scales_free(known);
+        return work.status;
+    }
     if (dti_quant_plan_needs_range(plan)) {
         work.status = dti_quant_ranges_new(&work.ranges, plan, reterr);
         if (work.status == DTI_OK)

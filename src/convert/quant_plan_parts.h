@@ -133,6 +133,15 @@ struct dti_block_args dti_quant_block_args(const struct dti_quant_job *job, bool
 struct dti_affine_scale dti_quant_choose(const struct dti_quant_plan *plan,
                                          const struct dti_range *range);
 
+/* Computes the scales of some channels (or of the tensor: 0, 1), without their repeats. */
+void dti_quant_scales_choose(struct dti_quant_scales *scales, const struct dti_quant_plan *plan,
+                             const struct dti_quant_ranges *ranges, size_t first, size_t count);
+/* dti_quant_run() for whole channels that are runs of elements, without a report; streamed stores
+ * are not ordered. */
+void dti_quant_run_channels(const struct dti_quant_plan *plan, const struct dti_quant_scales *known,
+                            uint64_t first, const void *numbers, size_t n, void *codes,
+                            const struct dti_streaming *stream, void *scratch);
+
 /* Kernel arguments with the scale of one channel. */
 struct dti_affine_args dti_quant_channel_args(const struct dti_quant_job *job, size_t channel);
 

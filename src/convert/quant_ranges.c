@@ -246,6 +246,19 @@ static float tensor_scale(enum dti_nv_scale rule, const struct dti_range *range)
     return dti_quant_float(dti_nv_tensor_scale(rule, dti_quant_bits(quant_amax(range))));
 }
 
+void dti_quant_scales_choose(struct dti_quant_scales *scales, const struct dti_quant_plan *plan,
+                             const struct dti_quant_ranges *ranges, size_t first, size_t count)
+{
+    for (size_t i = first; i < first + count; i++) {
+        const struct dti_range range =
+            ranges && per_channel(plan) ? quant_ranges_of(ranges, i) : scales->range;
+        const struct dti_affine_scale scale = dti_quant_choose(plan, &range);
+        scales->scale[i] = dti_quant_float(scale.scale);
+        scales->inverse[i] = 1 / scales->scale[i];
+        scales->zero_point[i] = scale.zero_point;
+    }
+}
+
 enum dti_status dti_quant_scales_new(struct dti_quant_scales **ret,
                                      const struct dti_quant_plan *plan,
                                      const struct dti_quant_ranges *ranges,
@@ -264,14 +277,7 @@ enum dti_status dti_quant_scales_new(struct dti_quant_scales **ret,
         scales->tensor_scale = tensor_scale(scheme->blocks.nv, &scales->range);
     else if (scheme->block && scheme->block->family == DTI_BLOCKS_NV && scheme->blocks.tensor_scale)
         scales->tensor_scale = dti_quant_float(scheme->blocks.tensor_scale);
-    for (size_t i = 0; i < scales->count; i++) {
-        struct dti_range range = scales->range;
-        if (ranges && scheme->per == DTI_PER_CHANNEL)
-            range = quant_ranges_of(ranges, i);
-        const struct dti_affine_scale scale = dti_quant_choose(plan, &range);
-        scales->scale[i] = dti_quant_float(scale.scale);
-        scales->zero_point[i] = scale.zero_point;
-    }
+    dti_quant_scales_choose(scales, plan, ranges, 0, scales->count);
     dti_quant_scales_ready(scales);
     *ret = scales;
     return DTI_OK;

@@ -470,6 +470,23 @@ void dti_quant_run(const struct dti_quant_plan *plan, const struct dti_quant_sca
     }
 }
 
+void dti_quant_run_channels(const struct dti_quant_plan *plan, const struct dti_quant_scales *known,
+                            uint64_t first, const void *numbers, size_t n, void *codes,
+                            const struct dti_streaming *stream, void *scratch)
+{
+    struct dti_quant_count unwanted = {.clipped = 0};
+    const struct dti_quant_job job = {.plan = plan,
+                                      .known = known,
+                                      .first = first,
+                                      .n = n,
+                                      .numbers = numbers,
+                                      .codes = codes,
+                                      .stream = stream,
+                                      .count = &unwanted,
+                                      .scratch = scratch};
+    run_known(&job);
+}
+
 void dti_quant_report_init(struct dti_quant_report *ret)
 {
     memset(ret, 0, sizeof *ret);

@@ -18,12 +18,13 @@ struct affine_common {
 static inline struct affine_common affine_common(const struct dti_affine_args *args,
                                                  const void *codes, size_t n)
 {
-    struct affine_common c = {.args = args};
-    c.scale = floats_of(args->scale);
-    c.inverse = floats_of(args->inverse);
-    c.stream = args->stream && n >= 4 * STEP &&
-               (args->affine->code.width <= 8 || (uintptr_t)codes % 2 == 0);
-    return c;
+    return (struct affine_common){
+        .args = args,
+        .scale = floats_of(args->scale),
+        .inverse = floats_of(args->inverse),
+        .stream = args->stream && n >= 4 * STEP &&
+                  (args->affine->code.width <= 8 || (uintptr_t)codes % 2 == 0),
+    };
 }
 
 /* Pointers into the arrays; the last three are for columns. */

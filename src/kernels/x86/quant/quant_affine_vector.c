@@ -163,14 +163,15 @@ static struct affine affine_init(const struct dti_affine_args *args, const void 
 {
     const struct dti_affine *affine = args->affine;
     const uint32_t mask = (uint32_t)dti_low_bits(affine->code.width);
-    struct affine c = {.common = affine_common(args, codes, n)};
-    c.zero = VECTOR_BITS(set1_epi32)(args->zero_point);
-    c.low = VECTOR_BITS(set1_epi32)(affine->low);
-    c.high = VECTOR_BITS(set1_epi32)(affine->high);
-    c.low_words = VECTOR_BITS(set1_epi16)((short)affine->low);
-    c.high_words = VECTOR_BITS(set1_epi16)((short)affine->high);
-    c.mask = affine->code.width > 8 ? lanes_of(mask) : VECTOR_BITS(set1_epi16)((short)mask);
-    return c;
+    return (struct affine){
+        .common = affine_common(args, codes, n),
+        .zero = VECTOR_BITS(set1_epi32)(args->zero_point),
+        .low = VECTOR_BITS(set1_epi32)(affine->low),
+        .high = VECTOR_BITS(set1_epi32)(affine->high),
+        .low_words = VECTOR_BITS(set1_epi16)((short)affine->low),
+        .high_words = VECTOR_BITS(set1_epi16)((short)affine->high),
+        .mask = affine->code.width > 8 ? lanes_of(mask) : VECTOR_BITS(set1_epi16)((short)mask),
+    };
 }
 
 #define KERNEL(name, loops, refined)                                                        \
