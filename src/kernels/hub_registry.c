@@ -48,8 +48,8 @@ dti_comparison_same_fn *dti_comparison_same_kernel(enum dti_dtype dtype, enum dt
 #undef COMPARISON_KERNEL
 #undef SAME_KERNEL
 #define COMPARISON_KERNEL(...)
-#define SAME_KERNEL(function, dtype_id, level)                   \
-    if (dtype == DTI_##dtype_id && allowed == DTI_LEVEL_##level) \
+#define SAME_KERNEL(function, dtype_id, level)                                     \
+    if (dtype == DTI_##dtype_id && dti_level_includes(allowed, DTI_LEVEL_##level)) \
         return function;
 #include "kernels/scan/comparison_kernels.def"
     return NULL;
@@ -83,8 +83,8 @@ dti_stats_codes_fn *dti_stats_codes_kernel(enum dti_dtype dtype, enum dti_level 
 #undef HISTOGRAM_KERNEL
 #undef CODES_KERNEL
 #define HISTOGRAM_KERNEL(...)
-#define CODES_KERNEL(function, dtype_id, level)                  \
-    if (dtype == DTI_##dtype_id && allowed == DTI_LEVEL_##level) \
+#define CODES_KERNEL(function, dtype_id, level)                                    \
+    if (dtype == DTI_##dtype_id && dti_level_includes(allowed, DTI_LEVEL_##level)) \
         return function;
 #include "kernels/scan/stats_kernels.def"
 #undef CODES_KERNEL

@@ -73,7 +73,7 @@ dti_comparison_fn *dti_comparison_kernel(enum dti_comparison_hub hub, enum dti_l
 /* Adds a tile of codes of one dtype that are the same on both sides, in the machine's byte order;
  * false, with nothing changed, if the kernel does not take it, such as one with a NaN. */
 typedef bool dti_comparison_same_fn(const void *codes, size_t n, struct dti_comparison *comparison);
-/* NULL if there is none for the dtype at exactly this level. */
+/* NULL if there is none for the dtype at an allowed level. */
 dti_comparison_same_fn *dti_comparison_same_kernel(enum dti_dtype dtype, enum dti_level allowed);
 
 double dti_comparison_mean_absolute(

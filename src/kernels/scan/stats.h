@@ -99,7 +99,7 @@ typedef bool dti_stats_codes_fn(const struct dti_stats_rule *rule, const void *c
 /* The first kernel at the allowed level; never NULL. */
 dti_stats_fn *dti_stats_kernel(enum dti_stats_hub hub, enum dti_level allowed);
 dti_histogram_fn *dti_histogram_kernel(enum dti_stats_hub hub, enum dti_level allowed);
-/* NULL if there is none for the dtype at exactly this level. */
+/* NULL if there is none for the dtype at an allowed level. */
 dti_stats_codes_fn *dti_stats_codes_kernel(enum dti_dtype dtype, enum dti_level allowed);
 
 /* The highest of n codes of 8, 16, 32 or 64 bits in the machine's byte order, both as signed and
