@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "core/dtype/dtype.h"
+#include "core/dtype/storage.h"
 #include "core/value.h"
 #include "util/buffer.h"
 #include "util/error.h"
@@ -53,6 +54,8 @@ void dti_calc_array_free(struct dti_calc_array *array);
 uint64_t dti_calc_code(const struct dti_calc_array *array, size_t index);
 void dti_calc_put(struct dti_calc_array *array, size_t index, uint64_t code);
 unsigned dti_calc_code_bytes(const struct dti_format *format); /* 1, 2, 4 or 8 */
+/* Whether a stored array has the bytes of codes; not for bool, of which any byte is read. */
+bool dti_calc_codes_are_stored(const struct dti_format *format, const struct dti_layout *layout);
 
 /* A parsed expression. Parsing fails with DTI_BAD_VALUE, with a one-line message that quotes the
  * position, or with DTI_NO_MEMORY. */

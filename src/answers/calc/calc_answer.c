@@ -400,9 +400,8 @@ static enum dti_status read_codes(const struct calc_source *source, const struct
                                   struct dti_error *reterr)
 {
     uint64_t place[DTI_CALC_RANK_MAX] = {0};
-    const bool same = !tensor->fortran && !tensor->layout.swapped &&
-                      tensor->format->kind != DTI_KIND_BOOL &&
-                      tensor->format->width == 8 * dti_calc_code_bytes(tensor->format);
+    const bool same =
+        !tensor->fortran && dti_calc_codes_are_stored(tensor->format, &tensor->layout);
     const unsigned bits = dti_format_stored_bits(tensor->format, &tensor->layout);
     const uint64_t at_once = (uint64_t)PIECE * 8 / bits / 8 * 8; /* whole bytes of any width */
     for (uint64_t done = 0; done < tensor->elements;) {

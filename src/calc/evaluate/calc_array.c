@@ -16,6 +16,12 @@ unsigned dti_calc_code_bytes(const struct dti_format *format)
     return format->width <= 8 ? 1 : format->width <= 16 ? 2 : format->width <= 32 ? 4 : 8;
 }
 
+bool dti_calc_codes_are_stored(const struct dti_format *format, const struct dti_layout *layout)
+{
+    return !layout->swapped && format->kind != DTI_KIND_BOOL &&
+           format->width == 8 * dti_calc_code_bytes(format);
+}
+
 uint64_t dti_calc_code(const struct dti_calc_array *array, size_t index)
 {
     switch (dti_calc_code_bytes(&array->format)) {

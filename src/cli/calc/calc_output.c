@@ -51,22 +51,27 @@ static enum dti_status write_codes(struct dti_output_file *output,
     uint64_t at = tensor->offset;
     const size_t most = array->count < PIECE ? array->count : PIECE;
     enum dti_status status = DTI_OK;
-    unsigned char *const piece = dti_malloc(most * sizeof(uint64_t) + 1);
-    if (!piece)
+    const bool same = dti_calc_codes_are_stored(&array->format, layout);
+    const size_t each = dti_calc_code_bytes(&array->format);
+    unsigned char *const made = same ? NULL : dti_malloc(most * sizeof(uint64_t) + 1);
+    if (!same && !made)
         return dti_no_memory(reterr);
     for (size_t done = 0; done < array->count && status == DTI_OK; done += most) {
         const size_t left = array->count - done, count = left < most ? left : most;
         uint64_t bytes;
         (void)dti_format_bytes(&array->format, layout, count, &bytes);
-        memset(piece, 0, (size_t)bytes);
-        for (size_t i = 0; i < count; i++)
-            dti_storage_put(&array->format, layout, piece, i, dti_calc_code(array, done + i));
+        const unsigned char *const piece =
+            same ? (const unsigned char *)array->codes + done * each : made;
+        if (!same)
+            memset(made, 0, (size_t)bytes);
+        for (size_t i = 0; i < count && !same; i++)
+            dti_storage_put(&array->format, layout, made, i, dti_calc_code(array, done + i));
         status = dti_output_seekable(output)
                      ? dti_output_write_at(output, piece, (size_t)bytes, at, reterr)
                      : dti_output_write(output, piece, (size_t)bytes, reterr);
         at += bytes;
     }
-    dti_free(piece);
+    dti_free(made);
     return status;
 }
 
