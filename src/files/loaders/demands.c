@@ -208,8 +208,11 @@ static enum dti_status add_config(struct dti_loader_demands *demands,
         (void)snprintf(subject, sizeof subject, "only in %.40s", config->file);
         status = add(demands, DTI_LOADER_CONFIG, subject, SIZE_MAX, reterr);
     }
-    return status == DTI_OK && config->method[0] != '\0'
-               ? add(demands, DTI_LOADER_METHOD, config->method, SIZE_MAX, reterr)
+    if (status == DTI_OK && config->method[0] != '\0')
+        status = add(demands, DTI_LOADER_METHOD, config->method, SIZE_MAX, reterr);
+    const struct dti_layout_ops *const row = dti_layout_of_method(config->method);
+    return status == DTI_OK && row && row->algorithms && config->algorithm[0] == '\0'
+               ? add(demands, DTI_LOADER_CONFIG, "no quant_algo", SIZE_MAX, reterr)
                : status;
 }
 

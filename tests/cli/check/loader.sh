@@ -46,6 +46,12 @@ for case in plain wide fp8 fp8_inputs nvfp4 nvfp4_16 int8 exl3; do
     make $case
     dtinfo check $case/model.safetensors --loader vllm,transformers,llama.cpp,comfyui,mlx; echo "exit $?"
 done
+# ModelOpt's configuration without an algorithm, in either file
+echo '{"quantization_config": {"quant_method": "modelopt", "ignore": []}}' > fp8_inputs/config.json
+dtinfo check fp8_inputs/model.safetensors --loader vllm; echo "exit $?"
+echo '{"model_type": "llama"}' > fp8_inputs/config.json
+echo '{"producer": {"name": "modelopt"}, "quantization": {"quant_algo": null}}' > fp8_inputs/hf_quant_config.json
+dtinfo check fp8_inputs/model.safetensors --loader vllm; echo "exit $?"
 rm fp8/config.json
 dtinfo check fp8/model.safetensors --loader vllm,transformers; echo "exit $?"
 # releases
