@@ -10,6 +10,7 @@
 #include "containers/gguf/gguf_edits.h"
 #include "files/dequant/dequant_layouts.h"
 #include "files/dequant/dequant_tensor.h"
+#include "files/stored/layouts.h"
 #include "util/text/ascii.h"
 
 static const char main_file[] = "config.json";
@@ -133,6 +134,37 @@ static bool is_mixture(const struct demanded_file *from)
     return from->config && strcasecmp(from->config->algorithm, "MIXED_PRECISION") == 0;
 }
 
+enum { ASIDE = 64 };
+
+/* Of compressed-tensors: the format of the tensor's group, else that of all groups. */
+static enum dti_status find_format(const struct demanded_file *from,
+                                   const struct dti_tensor *tensor, char ret[ASIDE],
+                                   struct dti_error *reterr)
+{
+    const struct dti_quant_config *const config = from->config;
+    struct dti_quant_module module = {.count = 0};
+    const enum dti_status status =
+        config ? dti_quant_config_module(config, tensor->name, dti_quant_module_length(tensor),
+                                         &module, reterr)
+               : DTI_OK;
+    if (status != DTI_OK || module.count == 0 || !module.hints[0].format)
+        return status;
+    const struct dti_quant_hint *const hint = &module.hints[0];
+    bool several = false, ordered = hint->ordered;
+    for (size_t i = 1; i < module.count; i++) {
+        several = several || strcmp(module.hints[i].format, hint->format) != 0;
+        ordered = ordered || module.hints[i].ordered;
+    }
+    (void)snprintf(
+        ret, ASIDE, " as %s%s%s",
+        several                   ? "one of several formats"
+        : hint->format[0] == '\0' ? "no format"
+                                  : hint->format,
+        several || strcmp(hint->format, config->checkpoint_format) == 0 ? "" : " of its group",
+        ordered ? " with actorder" : "");
+    return DTI_OK;
+}
+
 static enum dti_status add_tensor(struct dti_loader_demands *demands, struct demanded_file *from,
                                   const struct dti_tensor *tensor, size_t at,
                                   struct dti_error *reterr)
@@ -143,15 +175,20 @@ static enum dti_status add_tensor(struct dti_loader_demands *demands, struct dem
         const char *const layout = layout_of(form, demands->method);
         const struct dti_layout_ops *const ops = dti_layout_called(layout);
         const bool algorithms = ops && ops->algorithms;
+        char aside[ASIDE] = "";
         bool lacks = false;
-        if (algorithms) {
-            const enum dti_status status = find_lack(from, tensor, &lacks, reterr);
-            if (status != DTI_OK)
-                return status;
-        }
-        (void)snprintf(subject, sizeof subject, "%.40s %.24s %s%s%s", layout, form->dtype,
-                       per_of(form), algorithms && is_mixture(from) ? " in a mixture" : "",
-                       lacks ? " without input_scale" : "");
+        enum dti_status status = DTI_OK;
+        if (algorithms)
+            status = find_lack(from, tensor, &lacks, reterr);
+        else if (ops == &dti_layout_compressed_tensors)
+            status = find_format(from, tensor, aside, reterr);
+        if (status != DTI_OK)
+            return status;
+        if (algorithms)
+            (void)snprintf(aside, sizeof aside, "%s%s", is_mixture(from) ? " in a mixture" : "",
+                           lacks ? " without input_scale" : "");
+        (void)snprintf(subject, sizeof subject, "%.40s %.24s %s%s", layout, form->dtype,
+                       per_of(form), aside);
         return add(demands, DTI_LOADER_LAYOUT, subject, at, reterr);
     }
     if (tensor->coded_weights)

@@ -11,7 +11,7 @@
 #include "files/loaders/loaders.h"
 #include "util/run/memory_pool.h"
 
-enum { DTI_DEMAND_SUBJECT = 112 };
+enum { DTI_DEMAND_SUBJECT = 160 };
 struct dti_loader_demand {
     enum dti_loader_topic topic;
     bool unsure;                      /* whether it is so is not known */
