@@ -135,14 +135,10 @@ static void put_groups(const struct dti_rewrite *rewrite, const char *kept, stru
     dti_free(targets);
 }
 
-static void warn_inputs(const struct dti_rewrite *rewrite)
+static void warn_layers(const struct dti_rewrite *rewrite, const char *code, const char *text)
 {
     const struct dti_note note = {
-        .code = "no_input_scales",
-        .text = "config.json names FP8, and there are no scales of activations: TensorRT-LLM "
-                "computes them, vLLM expects them in the file",
-        .remedy = DTI_REMEDY_LAYOUT_WITH_NAMES,
-    };
+        .code = code, .text = text, .remedy = DTI_REMEDY_LAYOUT_WITH_NAMES};
     if (rewrite->request.warn)
         rewrite->request.warn(rewrite->request.warn_context, &note);
 }
@@ -157,7 +153,7 @@ static struct dti_config_algorithm algorithm_of(const struct dti_quantize_form *
 static void add_layers(const struct dti_rewrite *rewrite, struct dti_config_layers *layers,
                        const char **ret_why)
 {
-    bool inputs = false;
+    bool inputs = false, channels = false;
     for (size_t i = 0; i < rewrite->tensor_count && !*ret_why; i++) {
         const struct dti_tensor *const tensor = dti_rewrite_source(rewrite, i);
         const struct dti_quantize_form *const by = rewrite->tensors[i].way->by;
@@ -169,9 +165,16 @@ static void add_layers(const struct dti_rewrite *rewrite, struct dti_config_laye
         else if (!dti_config_add_layer(layers, tensor->name, tensor->name_length, &algorithm))
             *ret_why = "its loaders have no module for some of the tensors";
         inputs = inputs || (algorithm.name && dti_config_needs_inputs(&algorithm));
+        channels = channels || by->recipe->scheme.per == DTI_PER_CHANNEL;
     }
     if (!*ret_why && inputs)
-        warn_inputs(rewrite);
+        warn_layers(rewrite, "no_input_scales",
+                    "config.json names FP8, and there are no scales of activations: TensorRT-LLM "
+                    "computes them, vLLM expects them in the file");
+    if (!*ret_why && channels && layers->several)
+        warn_layers(rewrite, "channels_in_a_mixture",
+                    "config.json has FP8_PER_CHANNEL_PER_TOKEN within MIXED_PRECISION: vLLM makes "
+                    "such modules without quantization, and stops at their scales");
 }
 
 /* one: the form of all tensors, whose algorithm is that of the model; or NULL. */

@@ -12,3 +12,8 @@ dtinfo check --quantized out
 echo "an older one stays:"
 dtinfo quant model nvfp4 -o out --force --keep '*norm*,*embed*,*down*,*head*' | head -2
 dtinfo check --quantized out | head -3
+echo "channels in a mixture, and all by channel:"
+dtinfo quant model fp8_e4m3fn --per channel --layout modelopt --type '*attn*=mxfp8_e4m3' -o channels --keep '*norm*,*embed*,*down*' > page
+dtinfo check channels --loader vllm | cut -c1-150
+dtinfo quant model fp8_e4m3fn --per channel --layout modelopt -o all --keep '*norm*,*embed*,*down*,*head*' > page
+dtinfo check all --loader vllm
