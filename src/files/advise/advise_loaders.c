@@ -16,7 +16,7 @@ static const struct dti_advise_row rows[] = {
 #define SAFETENSORS false
 #define GGUF        true
 #define ADVISE_LOADER(id, name_, gguf_, layout_, channels_, modules_, experts_, stacks_, kept_, \
-                      tied_, menu_, source)                                                     \
+                      menu_, source)                                                            \
     {.name = name_,                                                                             \
      .gguf = (gguf_),                                                                           \
      .layout = DTI_LAYOUT_##layout_,                                                            \
@@ -25,7 +25,6 @@ static const struct dti_advise_row rows[] = {
      .experts = (experts_),                                                                     \
      .stacks = (stacks_),                                                                       \
      .kept = kept_,                                                                             \
-     .tied = tied_,                                                                             \
      .menu = menu_},
 #include "files/advise/advise_loaders.def"
 #undef SAFETENSORS

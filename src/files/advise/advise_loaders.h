@@ -19,7 +19,7 @@ struct dti_advise_row {
     bool gguf; /* what is written */
     enum dti_quant_layout layout;
     bool channels, modules, experts, stacks;
-    char kept[160], tied[16], menu[64];
+    char kept[160], menu[64];
 };
 const struct dti_advise_row *dti_advise_row_of(enum dti_advise_loader loader);
 

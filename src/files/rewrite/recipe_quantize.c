@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "files/config/tied_output.h"
 #include "files/dequant/dequant_layouts.h"
 #include "files/rewrite/rewrite_parts.h"
 #include "files/stored/quant_marks.h"
@@ -90,12 +91,24 @@ static enum dti_status begin(struct dti_rewrite *rewrite, struct dti_error *rete
         form->zero_points = dti_quant_has_zero_points(&form->recipe->scheme);
         status = find_row(rewrite, form, reterr);
     }
+    if (status == DTI_OK)
+        status = dti_tied_output_stays(request->whole ? request->whole : rewrite->container,
+                                       request->quantize.layout, request->keep,
+                                       &rewrite->output_stays, reterr);
     return status == DTI_OK ? find_fused(rewrite, reterr) : status;
 }
 
 static void free_forms(struct dti_rewrite *rewrite)
 {
     dti_free(rewrite->forms);
+}
+
+/* Whether it stays although the request, or its plan, would quantize it. */
+static bool is_tied_output(const struct dti_rewrite *rewrite, const struct dti_tensor *tensor)
+{
+    const struct dti_named_types *const named = rewrite->request.quantize_named;
+    return rewrite->output_stays && dti_is_output_layer(tensor) &&
+           (!named || dti_named_type_of(named, tensor));
 }
 
 static enum dti_fate choose(const struct dti_rewrite *rewrite, const struct dti_quant_names *names,
@@ -106,12 +119,30 @@ static enum dti_fate choose(const struct dti_rewrite *rewrite, const struct dti_
     const enum dti_fate fate = dti_quantize_fate(names, tensor, at);
     if (fate == DTI_FATE_CHANGED && named && !dti_named_type_of(named, tensor))
         return DTI_FATE_KEEP;
+    if (fate == DTI_FATE_CHANGED && is_tied_output(rewrite, tensor))
+        return DTI_FATE_KEEP;
     const enum dti_quant_layout layout = rewrite->request.quantize.layout;
     if (fate == DTI_FATE_CHANGED &&
         (dti_quant_layout_marks(layout) || dti_quant_layout_has_stems(layout)) &&
         !dti_quant_can_mark(tensor->name, tensor->name_length, tensor->rank))
         return DTI_FATE_UNNAMED;
     return fate;
+}
+
+/* Warns of an output layer that the recipe, and no pattern, keeps. */
+static void warn_output(const struct dti_rewrite *rewrite)
+{
+    char text[DTI_TIED_NOTE];
+    size_t at = 0;
+    while (at < rewrite->tensor_count &&
+           !(rewrite->tensors[at].fate == DTI_FATE_KEEP &&
+             is_tied_output(rewrite, dti_rewrite_source(rewrite, at)) &&
+             !dti_tensor_fits(rewrite->request.keep, dti_rewrite_source(rewrite, at))))
+        at++;
+    if (at == rewrite->tensor_count)
+        return;
+    const struct dti_note note = dti_tied_output_note(dti_rewrite_source(rewrite, at), text);
+    rewrite->request.warn(rewrite->request.warn_context, &note);
 }
 
 /* Warns once; otherwise it would look as if nothing had happened. */
@@ -122,6 +153,7 @@ static enum dti_status warn(const struct dti_rewrite *rewrite, struct dti_error 
         .text = "nothing is quantized: all tensors keep their dtypes",
     };
     (void)reterr;
+    warn_output(rewrite);
     if (rewrite->tensor_count > 0 && rewrite->changed_count == 0)
         rewrite->request.warn(rewrite->request.warn_context, &note);
     return DTI_OK;

@@ -242,11 +242,12 @@ struct dti_rewrite {
     struct dti_rewrite_weights weights; /* likewise, with an importance matrix */
     struct dti_quantize_form *forms;    /* quantize: of the rules, then of all other tensors */
     struct dti_fused_ranges *fused;     /* quantize: tensors that share scales, or NULL */
-    bool configured;                    /* a config.json of the output describes the quantization */
-    bool configured_twice;              /* and so does the layout's own file next to it */
-    uint64_t input_bytes, output_bytes; /* of data: read, written */
-    uint64_t work_bytes;                /* bytes read, some twice: the total for progress */
-    size_t changed_count;               /* tensors with DTI_FATE_CHANGED */
+    bool output_stays;     /* quantize: that of a model with tied embeddings; tied_output.h */
+    bool configured;       /* a config.json of the output describes the quantization */
+    bool configured_twice; /* and so does the layout's own file next to it */
+    uint64_t input_bytes, output_bytes;     /* of data: read, written */
+    uint64_t work_bytes;                    /* bytes read, some twice: the total for progress */
+    size_t changed_count;                   /* tensors with DTI_FATE_CHANGED */
     uint64_t changed_input, changed_output; /* their bytes */
     bool counts; /* losses are counted: on request, or because a NaN may have no code */
     /* of the tensors that were changed */

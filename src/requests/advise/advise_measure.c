@@ -7,6 +7,7 @@
 
 #include "files/advise/advise_loaders.h"
 #include "files/advise/tensor_errors.h"
+#include "files/config/tied_output.h"
 #include "io/input.h"
 #include "requests/advise/advise_args.h"
 #include "requests/quant/quant_args.h"
@@ -141,7 +142,7 @@ static enum dti_status list_named(const struct dti_advise_work *work, struct dti
     for (size_t i = 0; i < container->tensor_count; i++) {
         const struct dti_tensor *const tensor = &container->tensors[i];
         if (dti_advise_takes(work->row, tensor) && !dti_tensor_fits(work->args->keep, tensor) &&
-            !(work->tied && dti_tensor_fits(work->row->tied, tensor)))
+            !(work->tied && dti_is_output_layer(tensor)))
             ret->list[ret->count++] =
                 (struct dti_named_type){.name = tensor->name, .length = tensor->name_length};
     }

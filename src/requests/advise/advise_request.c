@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "files/config/quant_config.h"
+#include "files/config/tied_output.h"
 #include "files/scan/file_digest.h"
 #include "files/stored/tensor_choice.h"
 #include "requests/advise/advise_args.h"
@@ -14,8 +14,8 @@
 #include "util/text/ascii.h"
 
 static const struct dti_choice loader_choices[] = {
-#define ADVISE_LOADER(id, name_, written, layout, channels, modules, experts, stacks, kept, tied, \
-                      menu, help_)                                                                \
+#define ADVISE_LOADER(id, name_, written, layout, channels, modules, experts, stacks, kept, menu, \
+                      help_)                                                                      \
     {.name = name_, .value = DTI_ADVISE_##id, .help = help_},
 #include "files/advise/advise_loaders.def"
     {.name = NULL},
@@ -230,22 +230,15 @@ static enum dti_status find_tied(struct dti_advise *advise, struct dti_advise_wo
                                  struct dti_error *reterr)
 {
     const struct dti_container *const container = work->container;
-    struct dti_quant_config config = {.file = NULL};
-    char text[DTI_QUOTE_SIZE + 160], name[DTI_QUOTE_SIZE];
-    if (work->row->tied[0] == '\0')
-        return DTI_OK;
-    const enum dti_status status = dti_quant_config_read(container, &config, reterr);
-    work->tied = status == DTI_OK && config.model.tied;
-    dti_quant_config_free(&config);
+    char text[DTI_TIED_NOTE];
+    const enum dti_status status =
+        dti_tied_output_stays(container, work->row->layout, work->args->keep, &work->tied, reterr);
     for (size_t i = 0; i < container->tensor_count && work->tied; i++) {
         const struct dti_tensor *const tensor = &container->tensors[i];
-        if (!dti_advise_takes(work->row, tensor) || !dti_tensor_fits(work->row->tied, tensor))
+        if (!dti_advise_takes(work->row, tensor) || !dti_is_output_layer(tensor))
             continue;
-        (void)snprintf(text, sizeof text,
-                       "%s stays as it is: config.json says tie_word_embeddings, so that %s takes "
-                       "the embedding instead, and refuses the scales of another layer",
-                       dti_quote(name, tensor->name, tensor->name_length), work->row->name);
-        warn(advise, work, "tied_output", text);
+        const struct dti_note note = dti_tied_output_note(tensor, text);
+        warn(advise, work, note.code, note.text);
         break;
     }
     return status;
