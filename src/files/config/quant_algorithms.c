@@ -12,14 +12,15 @@ static const struct algorithm {
     enum dti_quant_strategy strategy;
     uint64_t group[2];
     bool inputs; /* it takes the scale of activations from the file */
+    bool spread; /* scales of rectangles have a dimension of 1 after each of both */
 } algorithms[] = {
-    {"FP8", 8, DTI_STRATEGY_TENSOR, {0, 0}, true},
-    {"FP8_PER_CHANNEL_PER_TOKEN", 8, DTI_STRATEGY_CHANNEL, {0, 0}, false},
-    {"FP8_PB_WO", 8, DTI_STRATEGY_BLOCK, {128, 128}, false},
-    {"FP8_BLOCK_SCALES", 8, DTI_STRATEGY_BLOCK, {128, 128}, false},
-    {"NVFP4", 4, DTI_STRATEGY_GROUP, {0, 16}, true},
-    {"W4A16_NVFP4", 4, DTI_STRATEGY_GROUP, {0, 16}, false},
-    {"MXFP8", 8, DTI_STRATEGY_GROUP, {0, 32}, false},
+    {"FP8", 8, DTI_STRATEGY_TENSOR, {0, 0}, true, false},
+    {"FP8_PER_CHANNEL_PER_TOKEN", 8, DTI_STRATEGY_CHANNEL, {0, 0}, false, false},
+    {"FP8_PB_WO", 8, DTI_STRATEGY_BLOCK, {128, 128}, false, true},
+    {"FP8_BLOCK_SCALES", 8, DTI_STRATEGY_BLOCK, {128, 128}, false, false},
+    {"NVFP4", 4, DTI_STRATEGY_GROUP, {0, 16}, true, false},
+    {"W4A16_NVFP4", 4, DTI_STRATEGY_GROUP, {0, 16}, false, false},
+    {"MXFP8", 8, DTI_STRATEGY_GROUP, {0, 32}, false, false},
     {.name = "MIXED_PRECISION"},
     {.name = "W4A16_AWQ"},
     {.name = "W4A8_AWQ"},
@@ -54,7 +55,8 @@ bool dti_config_algorithm(const char *name, uint64_t group_size, struct dti_quan
                                    .number = DTI_NUMBER_FLOAT,
                                    .strategy = found->strategy,
                                    .group = {found->group[0], own ? group_size : found->group[1]},
-                                   .inputs = found->inputs};
+                                   .inputs = found->inputs,
+                                   .spread = found->spread};
     return true;
 }
 

@@ -31,6 +31,7 @@ struct dti_quant_hint {
     bool asymmetric;    /* there are zero points */
     bool ordered;       /* columns are assigned to groups in a custom order */
     bool inputs;        /* of an algorithm: the scale of activations is stored, too */
+    bool spread;        /* likewise: scales of rectangles are [rows, 1, columns, 1] */
     const char *format; /* of the group; NULL: the configuration's format */
 };
 

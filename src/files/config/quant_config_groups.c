@@ -27,7 +27,7 @@ enum dti_status dti_config_add_hint(struct dti_config_reading *reading,
             other->strategy == hint->strategy && other->group[0] == hint->group[0] &&
             other->group[1] == hint->group[1] && other->asymmetric == hint->asymmetric &&
             other->ordered == hint->ordered && other->inputs == hint->inputs &&
-            same_text(other->format, hint->format)) {
+            other->spread == hint->spread && same_text(other->format, hint->format)) {
             *ret = (unsigned)i;
             return DTI_OK;
         }

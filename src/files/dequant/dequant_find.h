@@ -181,6 +181,9 @@ struct dti_dequant_shape {
                                         * of blocks, unless the sides have the default length */
     struct dti_dequant_ambiguity *ambiguity; /* filled if two lengths are possible */
 };
+/* Whether scales of a matrix are [rows, 1, columns, 1], as those of ModelOpt's FP8_PB_WO; ret: rows
+ * and columns. */
+bool dti_dequant_is_spread(const struct dti_tensor *scales, unsigned rank, uint64_t ret[2]);
 bool dti_dequant_place_scales(const struct dti_dequant_shape *shape, unsigned block_length,
                               struct dti_dequant_found *ret);
 /* Same where the file specifies what shares a scale: the whole tensor, one index along the axis, or

@@ -313,16 +313,21 @@ static bool try_row(const struct dti_dequant_group *group, const struct dti_dequ
                     struct dti_dequant_ambiguity *ambiguity)
 {
     const struct dti_tensor *const codes = dti_dequant_of(group, DTI_PART_CODES);
-    const struct dti_tensor *const scales = dti_dequant_of(group, DTI_PART_SCALE);
+    struct dti_tensor scales = *dti_dequant_of(group, DTI_PART_SCALE);
+    uint64_t sides[2];
+    if (hint->spread && dti_dequant_is_spread(&scales, codes->rank, sides)) {
+        scales.rank = 2;
+        scales.shape = sides;
+    }
     const struct dti_dequant_shape shape = {
         .rank = codes->rank,
         .shape = given ? given : stored,
         .stored = stored,
-        .scales = scales,
+        .scales = &scales,
         .hint = hint,
         .words = scheme->row->packing == DTI_QUANT_WORDS,
         .rectangles = group->inverse || group->sibling_scale,
-        .powers = scales->format->id == DTI_FP8_E8M0,
+        .powers = scales.format->id == DTI_FP8_E8M0,
         .ambiguity = ambiguity,
     };
     struct dti_dequant_tensor *const how = &found->how;

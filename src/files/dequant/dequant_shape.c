@@ -284,6 +284,15 @@ static void start(struct dti_dequant_found *ret)
     ret->form.is->group[0] = ret->form.is->group[1] = 0;
 }
 
+bool dti_dequant_is_spread(const struct dti_tensor *scales, unsigned rank, uint64_t ret[2])
+{
+    if (rank != 2 || scales->rank != 4 || scales->shape[1] != 1 || scales->shape[3] != 1)
+        return false;
+    ret[0] = scales->shape[0];
+    ret[1] = scales->shape[2];
+    return true;
+}
+
 bool dti_dequant_place_scales(const struct dti_dequant_shape *shape, unsigned block_length,
                               struct dti_dequant_found *ret)
 {

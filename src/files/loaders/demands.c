@@ -184,9 +184,12 @@ static enum dti_status add_tensor(struct dti_loader_demands *demands, struct dem
             status = find_format(from, tensor, aside, reterr);
         if (status != DTI_OK)
             return status;
+        const struct dti_tensor *const scales =
+            dti_form_part(dti_tensor_form(tensor), DTI_PART_SCALE);
         if (algorithms)
-            (void)snprintf(aside, sizeof aside, "%s%s", is_mixture(from) ? " in a mixture" : "",
-                           lacks ? " without input_scale" : "");
+            (void)snprintf(aside, sizeof aside, "%s%s%s", is_mixture(from) ? " in a mixture" : "",
+                           lacks ? " without input_scale" : "",
+                           scales && scales->rank == 4 ? " by scales of four dimensions" : "");
         (void)snprintf(subject, sizeof subject, "%.40s %.24s %s%s", layout, form->dtype,
                        per_of(form), aside);
         return add(demands, DTI_LOADER_LAYOUT, subject, at, reterr);

@@ -80,6 +80,15 @@ static enum dti_status refuse_fp8(const struct dti_dequant_found *found, const c
                                 holds);
 }
 
+static void set_rectangles(const struct dti_tensor *scales, struct dti_transcode_part *part)
+{
+    part->rank = 2;
+    if (dti_dequant_is_spread(scales, 2, part->shape))
+        return;
+    part->rank = scales->rank;
+    memcpy(part->shape, scales->shape, scales->rank * sizeof *part->shape);
+}
+
 enum dti_status dti_transcode_compressed_fp8(struct dti_pool *pool,
                                              const struct dti_dequant_found *found,
                                              struct dti_transcoded *ret, struct dti_error *reterr)
@@ -101,8 +110,7 @@ enum dti_status dti_transcode_compressed_fp8(struct dti_pool *pool,
         dti_transcode_set_shape(found, 1, part);
         part->shape[part->rank - 1] = 1;
     } else {
-        part->rank = scales->rank;
-        memcpy(part->shape, scales->shape, scales->rank * sizeof *part->shape);
+        set_rectangles(scales, part);
     }
     return dti_transcode_set_scales(pool, found, part) ? DTI_OK : dti_no_memory(reterr);
 }
@@ -173,8 +181,7 @@ static enum dti_status plan_deepseek(const struct dti_transcode_target *target,
     if (which == DTI_SHARED_BY_RECTANGLE) {
         const struct dti_tensor *const scales =
             dti_dequant_part_tensor(DTI_PART_OF(&found->how, scales));
-        part->rank = scales->rank;
-        memcpy(part->shape, scales->shape, scales->rank * sizeof *part->shape);
+        set_rectangles(scales, part);
         return dti_transcode_set_scales(pool, found, part) ? DTI_OK : dti_no_memory(reterr);
     }
     float scale = 0;

@@ -32,6 +32,13 @@ if case == "int8":
     method = {"quantization_config": {"quant_method": "modelopt", "quant_algo": "INT8_SQ", "ignore": []}}
     part("a.weight", "I8", (32, 32))
     part("a.weight_scale", "F32", ())
+if case.startswith("blocks"): # as ModelOpt stores them, or in two dimensions, or in a mixture
+    algorithm, layers = "FP8_PB_WO", {}
+    if case == "blocks_mixed":
+        algorithm, layers = "MIXED_PRECISION", {"quantized_layers": {"a": {"quant_algo": "FP8_PB_WO"}}}
+    method = {"quantization_config": {"quant_method": "modelopt", "quant_algo": algorithm, **layers}}
+    part("a.weight", "F8_E4M3", (256, 128))
+    part("a.weight_scale", "F32", (2, 1) if case == "blocks_flat" else (2, 1, 1, 1))
 if case == "exl3":
     method = {"quantization_config": {"quant_method": "exl3", "bits": 4}}
     part("a.trellis", "I32", (2, 2, 32))
@@ -45,6 +52,10 @@ EOF
 for case in plain wide fp8 fp8_inputs nvfp4 nvfp4_16 int8 exl3; do
     make $case
     dtinfo check $case/model.safetensors --loader vllm,transformers,llama.cpp,comfyui,mlx; echo "exit $?"
+done
+for case in blocks blocks_flat blocks_mixed; do
+    make $case
+    dtinfo check $case --quantized --loader vllm; echo "exit $?"
 done
 # ModelOpt's configuration without an algorithm, in either file
 echo '{"quantization_config": {"quant_method": "modelopt", "ignore": []}}' > fp8_inputs/config.json

@@ -117,6 +117,8 @@ def made():
     numbers = E4M3[codes] * np.repeat(np.repeat(scale, 128, 0), 128, 1)
     yield ("deepseek fp8", {"m.weight": ("F8_E4M3", codes), "m.weight_scale_inv": scale},
            config(quant_method="fp8", fmt="e4m3", activation_scheme="dynamic", weight_block_size=[128, 128]), numbers)
+    yield ("modelopt fp8 by blocks", {"m.weight": ("F8_E4M3", codes), "m.weight_scale": scale.reshape(2, 1, 3, 1)},
+           config(quant_method="modelopt", quant_algo="fp8_pb_wo", ignore=[]), numbers)
     yield ("modelopt fp8", {"m.weight": ("F8_E4M3", codes), "m.weight_scale": np.array(scale[0, 0])},
            config(quant_method="modelopt", quant_algo="FP8", ignore=[]), E4M3[codes] * scale[0, 0])
 
