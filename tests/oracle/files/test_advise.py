@@ -299,8 +299,11 @@ def torch_file(path, value, protocol):
 def judge_scores(words, groups, counts, budget, out, best):
     """The search state of ModelOpt: the score of the format that takes least, divided by the numbers of elements. Formats are
     objects of its own."""
-    module = sys.modules.setdefault("modelopt.torch.quantization.algorithms", types.ModuleType("algorithms"))
-    module.QuantRecipe = type("QuantRecipe", (), {"__module__": "modelopt.torch.quantization.algorithms"})
+    name = "modelopt.torch.quantization.algorithms"
+    for package in ("modelopt", "modelopt.torch", "modelopt.torch.quantization", name):  # pickle imports each of them
+        sys.modules.setdefault(package, types.ModuleType(package))
+    module = sys.modules[name]
+    module.QuantRecipe = type("QuantRecipe", (), {"__module__": name})
     random, weights, stats = numpy.random.default_rng(10), {}, {}
     for index, group in enumerate(groups):
         parts = [group[:1], group[1:]] if len(group) == 3 else [group]
