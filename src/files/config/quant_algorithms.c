@@ -21,7 +21,7 @@ static const struct algorithm {
     {"NVFP4", 4, DTI_STRATEGY_GROUP, {0, 16}, true, false},
     {"W4A16_NVFP4", 4, DTI_STRATEGY_GROUP, {0, 16}, false, false},
     {"MXFP8", 8, DTI_STRATEGY_GROUP, {0, 32}, false, false},
-    {.name = "MIXED_PRECISION"},
+    {.name = DTI_MIXED_PRECISION},
     {.name = "W4A16_AWQ"},
     {.name = "W4A8_AWQ"},
     {.name = "INT4_AWQ"},

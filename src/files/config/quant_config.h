@@ -53,6 +53,8 @@ struct dti_config_model {
     bool tied;      /* the output layer shares its weights with the embedding */
 };
 
+/* The algorithm of a model whose modules have several. */
+#define DTI_MIXED_PRECISION "MIXED_PRECISION"
 enum { DTI_QUANT_HINTS_MAX = 32, DTI_CONFIG_NAME = 24 };
 struct dti_quant_config {
     const char *file;   /* "config.json"; NULL: no file, or none that mentions quantization */
@@ -60,6 +62,7 @@ struct dti_quant_config {
     char unread[32];    /* the name of an unsupported format, used by all tensors; "": none */
     char method[32];    /* "awq"; "": not specified */
     char algorithm[32]; /* "quant_algo"; "": not specified */
+    bool layered;       /* "quantized_layers" states one for each of some modules */
     char checkpoint_format[32], version[32]; /* how codes are packed into words; "": not
                                               * specified */
     bool own_order;                          /* groups may have a custom order */

@@ -145,8 +145,9 @@ enum dti_status dti_config_make_rules(const struct dti_config_reading *reading,
 {
     const struct dti_config_entries *const dynamic = &block->lists[DTI_LIST_DYNAMIC];
     const struct dti_config_entries *const layers = &block->lists[DTI_LIST_LAYERS];
-    const bool mixed = !config->whole && layers->count > 0; /* "MIXED_PRECISION" */
+    const bool mixed = !config->whole && layers->count > 0; /* DTI_MIXED_PRECISION */
     const struct dti_layout_ops *const layout = layout_of(config, block);
+    config->layered = layers->count > 0;
     config->modules = dti_quant_modules_new();
     if (!config->modules)
         return dti_no_memory(reterr);

@@ -123,7 +123,7 @@ bool dti_config_add_layer(struct dti_config_layers *layers, const char *name, si
 /* MIXED_PRECISION with all modules, or the one algorithm; without the list of modules that stay. */
 static const char *algorithm_of(const struct dti_config_layers *layers)
 {
-    return layers->several ? "MIXED_PRECISION" : layers->first.name;
+    return layers->several ? DTI_MIXED_PRECISION : layers->first.name;
 }
 
 static void put_members(struct dti_buffer *out, const struct dti_config_layers *layers)
@@ -186,7 +186,7 @@ void dti_config_put_layers(struct dti_config_texts *out, const struct dti_config
 
 void dti_config_put_layers_alone(struct dti_buffer *out, const struct dti_config_layers *layers)
 {
-    dti_buffer_puts(out, "{\n  \"quant_algo\": \"MIXED_PRECISION\",\n"
+    dti_buffer_puts(out, "{\n  \"quant_algo\": \"" DTI_MIXED_PRECISION "\",\n"
                          "  \"kv_cache_quant_algo\": null,\n  ");
     put_members(out, layers);
     dti_buffer_puts(out, "\n}\n");

@@ -129,9 +129,9 @@ static enum dti_status find_lack(struct demanded_file *from, const struct dti_te
 }
 
 /* Whether modules have algorithms of their own: not all are known there. */
-static bool is_mixture(const struct demanded_file *from)
+static bool is_mixture(const struct dti_quant_config *config)
 {
-    return from->config && strcasecmp(from->config->algorithm, "MIXED_PRECISION") == 0;
+    return config && strcasecmp(config->algorithm, DTI_MIXED_PRECISION) == 0;
 }
 
 enum { ASIDE = 64 };
@@ -187,7 +187,8 @@ static enum dti_status add_tensor(struct dti_loader_demands *demands, struct dem
         const struct dti_tensor *const scales =
             dti_form_part(dti_tensor_form(tensor), DTI_PART_SCALE);
         if (algorithms)
-            (void)snprintf(aside, sizeof aside, "%s%s%s", is_mixture(from) ? " in a mixture" : "",
+            (void)snprintf(aside, sizeof aside, "%s%s%s",
+                           is_mixture(from->config) ? " in a mixture" : "",
                            lacks ? " without input_scale" : "",
                            scales && scales->rank == 4 ? " by scales of four dimensions" : "");
         (void)snprintf(subject, sizeof subject, "%.40s %.24s %s%s", layout, form->dtype,
@@ -222,6 +223,17 @@ static enum dti_status add_unstated(struct dti_loader_demands *demands,
 }
 
 /* config.json: whether it is there, what it says of quantization, or which other file does. */
+/* What a configuration of algorithms lacks, or NULL. */
+static const char *lacking(const struct dti_quant_config *config)
+{
+    const struct dti_layout_ops *const row = dti_layout_of_method(config->method);
+    if (!row || !row->algorithms)
+        return NULL;
+    if (config->algorithm[0] == '\0')
+        return "no quant_algo";
+    return is_mixture(config) && !config->layered ? "no quantized_layers" : NULL;
+}
+
 static enum dti_status add_config(struct dti_loader_demands *demands,
                                   struct dti_container *container, const size_t *tensors,
                                   size_t count, struct dti_error *reterr)
@@ -250,10 +262,9 @@ static enum dti_status add_config(struct dti_loader_demands *demands,
     }
     if (status == DTI_OK && config->method[0] != '\0')
         status = add(demands, DTI_LOADER_METHOD, config->method, SIZE_MAX, reterr);
-    const struct dti_layout_ops *const row = dti_layout_of_method(config->method);
-    return status == DTI_OK && row && row->algorithms && config->algorithm[0] == '\0'
-               ? add(demands, DTI_LOADER_CONFIG, "no quant_algo", SIZE_MAX, reterr)
-               : status;
+    const char *const lack = lacking(config);
+    return status == DTI_OK && lack ? add(demands, DTI_LOADER_CONFIG, lack, SIZE_MAX, reterr)
+                                    : status;
 }
 
 /* A folder of one file is loaded as that file. */

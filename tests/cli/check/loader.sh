@@ -63,6 +63,9 @@ dtinfo check fp8_inputs/model.safetensors --loader vllm; echo "exit $?"
 echo '{"model_type": "llama"}' > fp8_inputs/config.json
 echo '{"producer": {"name": "modelopt"}, "quantization": {"quant_algo": null}}' > fp8_inputs/hf_quant_config.json
 dtinfo check fp8_inputs/model.safetensors --loader vllm; echo "exit $?"
+echo '{"quantization_config": {"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "quantized_layers": {}}}' > fp8_inputs/config.json
+rm fp8_inputs/hf_quant_config.json
+dtinfo check fp8_inputs/model.safetensors --loader vllm; echo "exit $?"
 rm fp8/config.json
 dtinfo check fp8/model.safetensors --loader vllm,transformers; echo "exit $?"
 # releases
