@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""run.py leaves no process behind: of a case that takes too long, and of a run that is interrupted."""
+"""run.py leaves no process behind: of a case that takes too long, and of a run that is interrupted. Where samples are asked for,
+leaks are looked for in some cases of each command."""
 import os
 import pathlib
 import signal
@@ -74,6 +75,36 @@ class NothingLeft(unittest.TestCase):
                     finally:
                         runner.kill()
                 self.none_is_left()
+
+
+class Leaks(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory(prefix="dtinfo-run-")
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+        self.names = ["%s/%d" % (group, number) for group, count in (("one", 1), ("two", 40), ("three", 200)) for number in range(count)]
+        for name in self.names:
+            script = self.folder / (name + ".sh")
+            script.parent.mkdir(exist_ok=True)
+            script.write_text('echo "$ASAN_OPTIONS"\n')
+
+    def searched(self, **variables):
+        """The cases in which leaks are looked for."""
+        environment = {name: value for name, value in os.environ.items() if name != "DTI_TEST_SPARSE"}
+        subprocess.run([sys.executable, "-c", MAIN, "/bin/true", "--update", str(self.folder)], cwd=run.__file__[:-6], check=True,
+                       stdout=subprocess.DEVNULL, env=dict(environment, ASAN_OPTIONS="detect_leaks=1:verbosity=0", **variables))
+        said = {name: (self.folder / (name + ".stdout")).read_text() for name in self.names}
+        self.assertEqual(set(said.values()) - {"detect_leaks=1:verbosity=0\n", "detect_leaks=1:verbosity=0:detect_leaks=0\n"}, set())
+        return {name for name in self.names if not said[name].endswith(":detect_leaks=0\n")}
+
+    def test_all(self):
+        self.assertEqual(self.searched(), set(self.names))
+
+    def test_samples(self):
+        searched = self.searched(DTI_TEST_SPARSE="1")
+        self.assertEqual({name.partition("/")[0] for name in searched}, {"one", "two", "three"})
+        self.assertTrue(30 < len(searched) < 90, len(searched))
+        self.assertEqual(searched, run.leak_cases(self.names))
 
 
 if __name__ == "__main__":

@@ -121,7 +121,7 @@ static void bytes_are_those_of_ggml_at_every_level(void)
 
 static void parts_are_the_same_bytes(void)
 {
-    for (size_t i = 0; i < CASES; i++)
+    for (size_t i = 0; i < CASES; i += unit_each(3))
         for (enum dti_level level = 0; level < DTI_LEVEL_COUNT; level++) {
             const struct dti_gguf_type *const type = dti_gguf_type_of(cases[i].blocks);
             if (!dti_level_present(level))
@@ -184,7 +184,7 @@ static void weighted_bytes_are_those_of_ggml_at_every_level(void)
 
 static void weighted_parts_are_the_same_bytes(void)
 {
-    for (size_t i = 0; i < WEIGHTED; i++)
+    for (size_t i = 0; i < WEIGHTED; i += unit_each(3))
         for (enum dti_level level = 0; level < DTI_LEVEL_COUNT; level++) {
             const struct dti_gguf_type *const type = dti_gguf_type_of(weighted_cases[i].blocks);
             if (!dti_level_present(level))

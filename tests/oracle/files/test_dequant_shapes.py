@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import zlib
 
 try:
     import numpy as np
@@ -22,6 +23,7 @@ except ImportError:
     print("skipped: needs numpy")
     sys.exit(77)
 
+from harness import QUICK
 from tensor_files import read_file, write_file
 
 PROGRAM = os.path.abspath(sys.argv[1])
@@ -291,6 +293,12 @@ def others():
                     {"producer": {"name": "modelopt"}, "quantization": {"quant_algo": algo}}, (True, True))
 
 
+def asked(number):
+    """On a push a case is asked either with its configuration or without, always the same."""
+    case = number // 2
+    return number % 2 == (zlib.crc32(b"%d" % case) % 2 if CASES[case].config else 1) if QUICK and not ALL else True
+
+
 def ask(number):
     """Returns exact, refused or wrong, with the message."""
     case, configured = CASES[number // 2], number % 2 == 0
@@ -322,11 +330,12 @@ def ask(number):
 def main():
     for part in (pack_quantized, told, plain, deepseek, in_blocks, others):
         part()
+    numbers = [number for number in range(2 * len(CASES)) if asked(number)]
     counts, bad = collections.defaultdict(collections.Counter), 0
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
         os.chdir(folder)
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            for number, answer in enumerate(pool.map(ask, range(2 * len(CASES)))):
+            for number, answer in zip(numbers, pool.map(ask, numbers)):
                 if not answer:
                     continue
                 case, where = CASES[number // 2], "without config.json" if number % 2 else "with config.json"

@@ -5,8 +5,8 @@
     build.py OUTPUT.wasm [--objects FOLDER] [--sysroot /usr]
 
 The sources are those of the program (sources.txt); clang with its target wasm32, wasm-ld and wasi-libc do the rest
-(Debian: clang lld wasi-libc libclang-rt-14-dev-wasm32). Only what changed is compiled again. Ends with 77 if a tool is
-missing, and says which.
+(Debian: clang lld wasi-libc libclang-rt-14-dev-wasm32). Only what changed is compiled again, and with ccache, if that is
+installed, only what it has not seen. Ends with 77 if a tool is missing, and says which.
 """
 
 import argparse
@@ -62,6 +62,7 @@ class Tools:
 
     def __init__(self, sysroot):
         self.clang = shutil.which("clang") or shutil.which("clang-14")
+        self.cache = [path] if (path := shutil.which("ccache")) else []
         self.linker = shutil.which("wasm-ld") or shutil.which("wasm-ld-14")
         self.headers, self.libraries = sysroot / "include/wasm32-wasi", sysroot / "lib/wasm32-wasi"
         self.missing = [name for name, found in (("clang", self.clang), ("wasm-ld", self.linker),
@@ -93,7 +94,7 @@ def compile_one(tools, source, folder):
     """Compiles a file if anything changed; returns the object, or None."""
     made = folder / (str(source.relative_to(ROOT)).replace("/", "_")[:-2] + ".o")
     depends = made.with_suffix(".d")
-    words = [tools.clang, *tools.flags(), "-c", str(source)]
+    words = [*tools.cache, tools.clang, *tools.flags(), "-c", str(source)]
     command = "\n".join(words)
     if is_fresh(made, depends, command):
         return made
