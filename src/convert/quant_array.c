@@ -16,6 +16,7 @@ enum {
     LOOK_AFTER = 1 << 20,   /* numbers between two looks whether the call is cancelled */
     PIECE_BYTES = 1 << 15,  /* bytes of numbers that stay in the cache between their range and
                              * their codes */
+    CHANNEL_MOST = 1 << 16, /* numbers of a channel that do */
 };
 
 /* State shared by the members of a team. */
@@ -146,12 +147,16 @@ static void run_member(void *context, size_t member, size_t size)
 }
 
 /* Whether the codes of a channel depend on no number outside it and begin at a whole byte, as its
- * numbers do. Tiles of a report cross channels. */
-static bool is_by_channel(const struct dti_quant_plan *plan, const struct dti_quant_report *report)
+ * numbers do, which stay in the cache; and there are channels for all members. Tiles of a report
+ * cross channels. */
+static bool is_by_channel(const struct quant_work *work)
 {
+    const struct dti_quant_plan *const plan = work->plan;
     const struct dti_quant_request *const request = &plan->request;
-    return !report && request->scheme.per == DTI_PER_CHANNEL && dti_quant_plan_needs_range(plan) &&
-           request->outer == 1 && request->inner >= DTI_QUANT_RUN_LEAST && plan->repeats == 1 &&
+    return !work->report && request->scheme.per == DTI_PER_CHANNEL &&
+           dti_quant_plan_needs_range(plan) && request->outer == 1 &&
+           request->inner >= DTI_QUANT_RUN_LEAST && plan->repeats == 1 &&
+           request->inner <= CHANNEL_MOST && request->length >= 4 * work->members &&
            request->inner % 8 * plan->code_bits % 8 == 0 &&
            request->inner % 8 * plan->number_bits % 8 == 0;
 }
@@ -253,14 +258,15 @@ enum dti_status dti_quant_array(const struct dti_quant_plan *plan, struct dti_te
                               .report = report,
                               .reterr = reterr};
     share_out(&work, team, stores);
-    if (is_by_channel(plan, report)) {
+    if (is_by_channel(&work)) {
         work.status = dti_quant_scales_alloc(&known, plan, reterr);
         if (work.status != DTI_OK)
             return work.status;
         work.known = known;
         work.units = known->count;
         run_team(&work, team, channels_member);
-        save_known(known, array);
+        if (work.status == DTI_OK)
+            save_known(known, array);
         dti_quant_scales_free(known);
         return work.status;
     }
