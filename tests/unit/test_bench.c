@@ -329,6 +329,33 @@ static double told_run(void *context, size_t set, uint64_t passes)
     return *(const double *)context * (double)passes;
 }
 
+/* A sample of 10 ms, unless 11 rounds of both candidates would then take longer than the limit. */
+static void a_sample_leaves_time_for_the_least_rounds(void)
+{
+    static double pass = 1e-6;
+    const struct dti_bench_candidate candidates[] = {
+        {.timed = told_run, .context = &pass, .sets = 1},
+        {.timed = told_run, .context = &pass, .sets = 1}};
+    static const struct {
+        uint64_t limit, sample;
+        double least, most; /* seconds of a sample; the most is 10 % above the least, and a pass */
+    } rows[] = {{500000000, 0, 10e-3, 11.01e-3},
+                {220000000, 0, 10e-3, 11.01e-3},
+                {110000000, 0, 5e-3, 5.51e-3},
+                {110000000, 7000000, 7e-3, 7.71e-3}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct dti_bench_options options = {
+            .nanoseconds = rows[i].limit, .sample_nanoseconds = rows[i].sample, .seed = 1};
+        struct dti_bench bench;
+        if (!CHECK(dti_bench_run(&bench, candidates, 2, NULL, &options, NULL) == DTI_OK))
+            return;
+        const double taken = pass * (double)bench.passes[0];
+        CHECK(taken >= rows[i].least && taken <= rows[i].most);
+        CHECK(bench.passes[1] == bench.passes[0]);
+        dti_bench_free(&bench);
+    }
+}
+
 static void what_is_far_behind_its_group_is_left_out(void)
 {
     enum { ROUNDS = 11, TRIALS = 3 };
@@ -367,4 +394,5 @@ UNIT_MAIN(interval_tells_of_drift, median_of_an_odd_and_of_an_even_count,
           times_of_a_disturbed_run_have_a_wide_interval,
           longer_work_takes_longer_and_sets_take_turns, candidates_come_in_changing_order,
           members_all_run_and_their_place_is_told, devices_time_themselves,
-          failure_of_a_device_ends_it, what_is_far_behind_its_group_is_left_out, clock_goes_forward)
+          failure_of_a_device_ends_it, a_sample_leaves_time_for_the_least_rounds,
+          what_is_far_behind_its_group_is_left_out, clock_goes_forward)

@@ -248,7 +248,7 @@ enum {
     SHORTER = 10,     /* maximum reduction of the passes if other programs interrupt every sample */
     PASSES_MAX = 1 << 30,
 };
-static const uint64_t sample_default = 10000000, rounds_time_min = 500000000;
+static const uint64_t sample_longest = 10000000, rounds_time_min = 500000000;
 static const double near_below = 200, wanted_half_width = 0.01, far_behind = 1.25;
 
 struct bench_run {
@@ -466,6 +466,15 @@ static void *array(size_t count, size_t size)
     return dti_calloc(count > 0 ? count : 1, size);
 }
 
+/* Short enough for the least number of rounds to end before the time limit. */
+static uint64_t wanted_sample(const struct dti_bench_options *options, size_t candidates)
+{
+    if (options->sample_nanoseconds > 0)
+        return options->sample_nanoseconds;
+    const uint64_t share = options->nanoseconds / ROUNDS_MIN / (candidates > 0 ? candidates : 1);
+    return share < sample_longest ? share : sample_longest;
+}
+
 enum dti_status dti_bench_run(struct dti_bench *ret, const struct dti_bench_candidate *candidates,
                               size_t count, struct dti_team *team,
                               const struct dti_bench_options *options, struct dti_error *reterr)
@@ -489,9 +498,8 @@ enum dti_status dti_bench_run(struct dti_bench *ret, const struct dti_bench_cand
         status = sampler_init(&run.sampler, team, reterr);
     if (status == DTI_OK) {
         const uint64_t clock = RESOLUTIONS * dti_clock_resolution();
-        const uint64_t wanted =
-            options->sample_nanoseconds > 0 ? options->sample_nanoseconds : sample_default;
-        const uint64_t least = wanted > clock ? wanted : clock;
+        const uint64_t wanted = wanted_sample(options, count),
+                       least = wanted > clock ? wanted : clock;
         const uint64_t times = least / clock < SHORTER ? least / clock : SHORTER;
         for (size_t i = 0; i < count; i++) {
             calibrate(&run, i, least);

@@ -34,7 +34,8 @@ struct dti_bench_candidate {
 
 struct dti_bench_options {
     uint64_t nanoseconds;        /* time limit of the rounds */
-    uint64_t sample_nanoseconds; /* minimum duration of a sample; 0: 10 ms */
+    uint64_t sample_nanoseconds; /* minimum duration of a sample; 0: 10 ms, or less if a limit of
+                                  * less than 11 rounds of them leaves no more */
     uint64_t seed;               /* for the order of candidates */
     size_t cpus;                 /* dti_cpu_count() before the team was pinned to CPUs; 0: enough */
 };
