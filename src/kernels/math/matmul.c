@@ -41,7 +41,7 @@ struct dti_matmul {
     size_t m, n, k;
     size_t deep, wide;  /* k and n of a block: multiples of a step and of a panel */
     size_t part;        /* number of steps multiplied at a time */
-    bool stream;        /* C exceeds the caches */
+    bool stream;        /* C exceeds the L2 cache */
     size_t panel_bytes; /* size of such a part */
     size_t scratch_bytes, member_bytes, members;
     size_t down, across; /* number of shares of C in each direction */
@@ -118,7 +118,7 @@ static void choose_blocks(struct dti_matmul *matmul)
     const size_t own = ceiling(ceiling(matmul->n, columns), matmul->across) * columns;
     matmul->wide = even_part(own, at_least_one(panels) * columns, columns);
     matmul->scratch_bytes = tile->take ? matmul->wide * matmul->kernel->rows * tile->step : 0;
-    matmul->stream = matmul->m * matmul->n * tile->step > 4 * second;
+    matmul->stream = matmul->m * matmul->n * tile->step > second;
 }
 
 /* Whether the sizes of all three matrices are representable. */
@@ -263,11 +263,9 @@ static void multiply(const struct strip_product *block, unsigned char *c, size_t
         tile->enter(shape->rows);
     for (size_t turn = 0; turn < turns; turn++) {
         const size_t panel = turn % panels, left = block->columns - panel * block->columns_of_tile;
-        for (size_t i = turn; next && i < rows; i += turns) {
+        /* not beside panels that must come from the L2 cache as fast as it can deliver */
+        for (size_t i = turn; next && !scratch && i < rows; i += turns)
             fetch_later(next + i * next_stride, next_bytes);
-            if (scratch && block->add)
-                fetch_later(c + (rows + i) * stride, block->columns * tile->step);
-        }
         const bool whole = scratch || left >= block->columns_of_tile;
         multiply_tile(block, shape, scratch ? scratch + panel * tile_bytes : c + panel * width,
                       scratch ? width : stride, scratch ? shape->rows : rows,
