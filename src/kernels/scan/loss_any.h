@@ -9,20 +9,23 @@
  *
  *   WIDTH, WIDE                       elements of a vector in fp32, in fp64
  *   vector_ps, vector_pd, flags       vectors, and conditions, one per element in fp32
- *   counter                           counts conditions: count(), counted()
  *   all, load_ps, store_ps, size_of   and the same with _pd; size_of(x): |x|
  *   max_ps, add_square_ps             add_square_ps(sum, x): sum + x x, rounded once
  *   less_product_pd(a, b, c)          a - b c, rounded once
  *   widen(from), narrow(low, high)    loads WIDE elements in fp64; rounds two vectors to fp32
  *   are_below, are_above, are_from    a < b, a > b, a >= b: false for NaN
- *   differ, are_finite                differ: also where one is NaN
- *   BOTH, BUT_NOT, any                of conditions
- *   keep_where, choose, any_above
+ *   differ, are_special               differ: also where one is NaN
+ *   BOTH, EITHER, BUT_NOT, any        of conditions
+ *   keep_where, drop_where, choose, any_above
+ *   subtract_where(f, a, b)           a - b, or 0
+ *   counter                           counts conditions by row: reset(), count(), counted(), and
+ *                                     rows_with(), where more rows may be set
  *
  * and defines its dti_loss_any_fn by loss_any(). */
 #ifndef KERNELS_SCAN_LOSS_ANY_H
 #define KERNELS_SCAN_LOSS_ANY_H
 
+#include "core/wide.h"
 #include "kernels/scan/loss_bars.h"
 
 #ifdef BOTH
@@ -30,38 +33,72 @@
  * it do not overflow, whatever their sign. */
 struct any_bars {
     vector_ps from, from_below, limit, src_normal, dst_normal;
+    vector_ps single; /* the largest fp32 number not above `largest` */
     vector_pd ratio;
     double largest;
+    bool is_near;   /* a cast to nearest or toward zero, and the largest ratio is at least 1 */
+    bool is_coarse; /* a cast that stores only 0 or numbers far above the smallest ones of fp32 */
 };
 
-/* The elements of a vector of lanes, with 0 for those that have no error, and what the first pass
- * sees of them. */
+/* Conditions of a call's elements; without: no error; from, below: overflowed, if there is an
+ * error. */
+struct any_counts {
+    counter special_x, without, inexact, to_zero, to_subnormal, from, below;
+};
+
+/* The elements of a vector of lanes, with 0 for those that have no error. */
 enum { ANY_ROWS = DTI_LOSS_GROUP / DTI_LOSS_LANES, ANY_COUNT = ANY_ROWS * WIDTH };
 struct any_lanes {
-    _Alignas(64) float x[ANY_COUNT];
-    _Alignas(64) float y[ANY_COUNT];
-    vector_ps largest_source;
-    counter finite_x, both, inexact, to_zero, to_subnormal;
+    _Alignas(64) float size[ANY_COUNT]; /* |x| */
+    float error[ANY_COUNT];             /* |y - x| in fp32, or up to 2^-98 instead of less */
+    float x[ANY_COUNT], y[ANY_COUNT];   /* by keep_numbers() */
 };
 
-DTI_INLINE void first_pass(struct any_lanes *s, const struct any_bars *bars, size_t at,
-                           const float *source, const float *stored)
+DTI_INLINE void keep_numbers(struct any_lanes *s, const float *source, const float *stored)
+{
+    for (size_t i = 0; i < ANY_ROWS; i++) {
+        const vector_ps x = load_ps(source + i * DTI_LOSS_LANES);
+        const vector_ps y = load_ps(stored + i * DTI_LOSS_LANES);
+        const flags without = EITHER(are_special(x), are_special(y));
+        store_ps(s->x + i * WIDTH, drop_where(without, x));
+        store_ps(s->y + i * WIDTH, drop_where(without, y));
+    }
+}
+
+/* The largest numbers of lanes. */
+struct any_largest {
+    vector_ps source, error;
+};
+
+DTI_INLINE void first_pass(struct any_lanes *s, struct any_largest *largest,
+                           struct any_counts *counts, size_t row, const struct any_bars *bars,
+                           bool is_coarse, size_t at, const float *source, const float *stored)
 {
     const vector_ps given = load_ps(source), to = load_ps(stored), zero = all(0);
-    const flags finite_x = are_finite(given), both = BOTH(finite_x, are_finite(to));
-    const vector_ps x = keep_where(both, given), y = keep_where(both, to);
-    const vector_ps size = size_of(x), y_size = size_of(y);
-    const flags nonzero = are_above(y_size, zero);
-    const flags lower = BOTH(are_from(size, bars->src_normal), are_below(y_size, bars->dst_normal));
-    count(&s->finite_x, finite_x);
-    count(&s->both, both);
-    count(&s->inexact, differ(given, to));
-    count(&s->to_zero, BUT_NOT(are_above(size, zero), nonzero));
-    count(&s->to_subnormal, BOTH(lower, nonzero));
-    s->largest_source = max_ps(s->largest_source, size);
-    store_ps(s->x + at, x);
-    store_ps(s->y + at, y);
+    const flags special_x = are_special(given), without = EITHER(special_x, are_special(to));
+    const vector_ps x = drop_where(without, given), y = drop_where(without, to);
+    const vector_ps size = size_of(x), y_size = size_of(y), difference = y - x;
+    const flags nonzero = are_above(y_size, zero), inexact = differ(given, to);
+    const flags lower = BOTH(nonzero, are_below(y_size, bars->dst_normal));
+    const flags normal = are_from(size, bars->src_normal);
+    const flags apart = are_from(max_ps(size, y_size), all(0x1p-100F));
+    const vector_ps error = size_of(is_coarse ? difference : subtract_where(apart, y, x));
+    const vector_ps more = error + keep_where(BUT_NOT(inexact, apart), size + y_size);
+    const vector_ps at_least = is_coarse ? error : more;
+    count(&counts->special_x, row, special_x);
+    count(&counts->without, row, without);
+    count(&counts->inexact, row, inexact);
+    count(&counts->to_zero, row, BUT_NOT(are_above(size, zero), nonzero));
+    count(&counts->to_subnormal, row, is_coarse ? lower : BOTH(lower, normal));
+    largest->source = max_ps(largest->source, size);
+    largest->error = max_ps(largest->error, at_least);
+    store_ps(s->size + at, size);
+    store_ps(s->error + at, at_least);
 }
+
+/* How fp64 sums see errors: as in fp32, where they are exact; as differences of the numbers; or
+ * also looking for maxima. */
+enum any_view { ANY_EXACT, ANY_NUMBERS, ANY_MAXIMA };
 
 /* The sums of half of the lanes in fp64, and their largest |e|, and |e| - ratio |x|. */
 struct any_sums {
@@ -69,18 +106,22 @@ struct any_sums {
 };
 
 DTI_INLINE struct any_sums sum_wide(const struct any_lanes *s, const struct any_bars *bars,
-                                    unsigned half, const struct dti_loss_lanes *lanes, size_t lane)
+                                    enum any_view view, unsigned half,
+                                    const struct dti_loss_lanes *lanes, size_t lane)
 {
     struct any_sums sums = {load_pd(lanes->absolute + lane), load_pd(lanes->squared + lane),
                             load_pd(lanes->source_squared + lane), all_pd(0), all_pd(0)};
     for (size_t i = (size_t)WIDE * half; i < ANY_COUNT; i += WIDTH) {
-        const vector_pd x = widen(s->x + i), y = widen(s->y + i);
-        const vector_pd e = size_of_pd(y - x), size = size_of_pd(x);
+        const vector_pd x = widen((view == ANY_EXACT ? s->size : s->x) + i);
+        const vector_pd e =
+            view == ANY_EXACT ? widen(s->error + i) : size_of_pd(widen(s->y + i) - x);
         sums.absolute += e;
         sums.squared = add_square_pd(sums.squared, e);
         sums.source = add_square_pd(sums.source, x);
-        sums.largest = max_pd(sums.largest, e);
-        sums.above = max_pd(sums.above, less_product_pd(e, bars->ratio, size));
+        if (view == ANY_MAXIMA) {
+            sums.largest = max_pd(sums.largest, e);
+            sums.above = max_pd(sums.above, less_product_pd(e, bars->ratio, size_of_pd(x)));
+        }
     }
     return sums;
 }
@@ -94,6 +135,18 @@ DTI_INLINE void keep_wide(const struct any_sums *sums, flags suits, unsigned hal
     store_pd(absolute, choose(suits, half, sums->absolute, load_pd(absolute)));
     store_pd(squared, choose(suits, half, sums->squared, load_pd(squared)));
     store_pd(source, choose(suits, half, sums->source, load_pd(source)));
+}
+
+/* Adds those of the lanes that do not suit fp32 in fp64. Returns whether a maximum may rise. */
+DTI_INLINE bool add_wide(struct dti_loss_work *w, const struct any_lanes *s,
+                         const struct any_bars *bars, enum any_view view, flags suits, size_t lane)
+{
+    const struct any_sums low = sum_wide(s, bars, view, 0, &w->lanes, lane);
+    const struct any_sums high = sum_wide(s, bars, view, 1, &w->lanes, lane + WIDE);
+    keep_wide(&low, suits, 0, &w->lanes, lane);
+    keep_wide(&high, suits, 1, &w->lanes, lane + WIDE);
+    return view == ANY_MAXIMA && (any_above(max_pd(low.largest, high.largest), bars->largest) ||
+                                  any_above(max_pd(low.above, high.above), 0));
 }
 
 /* Lanes whose largest number is 0, or suits fp32 sums. */
@@ -160,64 +213,205 @@ DTI_INLINE void sum_single(const struct any_lanes *s, flags suits, flags lossy, 
     store_ps(groups->source_squared + at, low.source);
 }
 
-/* NaNs and infinities among the sources of lanes; a NaN that stays one is not inexact. */
-static DTI_NOINLINE void count_specials(const float *x, const float *y, unsigned finite_x,
-                                        struct dti_loss *loss)
+/* What a tile is if sums of which bounds suffice are left out: upper bounds of its fp32 sums, and
+ * the sums of the largest numbers of lanes that were left out in fp64. */
+struct any_rest {
+    struct dti_loss_groups high;
+    _Alignas(64) float tiny[DTI_LOSS_LANES], tiny_source[DTI_LOSS_LANES];
+    bool is_partial; /* else only what is subnormal is left out */
+};
+
+/* Bounds of a sum. Where numbers count as somewhat more than they are, the lower one begins lower,
+ * by at least what 8 numbers and the rounding of the sums can have too much until the true sum is
+ * so large that neither changes it. */
+struct any_range {
+    vector_ps low, high;
+};
+
+/* Errors of less than 2^-98 may count as that. From 2^-73 on such a number does not change a sum,
+ * and below, rounding two sums contributes at most 2^-95 each time. */
+DTI_INLINE struct any_range errors_from(bool is_coarse)
 {
-    counter nan_x = {0}, nan_both = {0};
-    for (size_t i = 0; i < DTI_LOSS_GROUP; i += DTI_LOSS_LANES) {
-        const vector_ps given = load_ps(x + i), to = load_ps(y + i);
-        const flags is_nan = differ(given, given);
-        count(&nan_x, is_nan);
-        count(&nan_both, BOTH(is_nan, differ(to, to)));
-    }
-    loss->nan_in += counted(nan_x);
-    loss->inf_in += ANY_COUNT - finite_x - counted(nan_x);
-    loss->inexact -= counted(nan_both);
+    return (struct any_range){all(is_coarse ? 0 : -0x1p-90F), all(0)};
 }
 
-/* Elements with an error that overflowed. */
-static DTI_NOINLINE void count_clamped(const struct any_lanes *s, const struct any_bars *bars,
-                                       struct dti_loss *loss)
+DTI_INLINE void add_error(struct any_range *sum, vector_ps error)
 {
-    counter within = {0};
+    sum->low += error;
+    sum->high += error;
+}
+
+/* Squares: numbers below 2^-63 count as 2^-63, so that no result is subnormal. From 2^-101 on their
+ * squares do not change a sum, and below, rounding two sums contributes at most 2^-124. */
+DTI_INLINE struct any_range squares_from(void)
+{
+    return (struct any_range){all(-0x1p-118F), all(0)};
+}
+
+DTI_INLINE void add_square(struct any_range *sum, const float *number)
+{
+    const vector_ps size = max_ps(load_ps(number), all(0x1p-63F));
+    sum->low = add_square_ps(sum->low, size);
+    sum->high = add_square_ps(sum->high, size);
+}
+
+DTI_INLINE void keep_range(const struct any_range *sum, flags f, float *low, float *high)
+{
+    store_ps(low, keep_where(f, max_ps(sum->low, all(0))));
+    store_ps(high, keep_where(f, sum->high));
+}
+
+/* Bounds of the sums of lanes that suit fp32; the others become 0. */
+DTI_INLINE void sum_between(const struct any_lanes *s, const struct any_largest *largest,
+                            flags suits, bool is_coarse, size_t at, struct dti_loss_groups *low,
+                            struct dti_loss_groups *high)
+{
+    struct any_range absolute = errors_from(is_coarse), squared = squares_from(), source = squared;
+    const flags lossy = BOTH(suits, are_above(largest->error, all(0)));
+    const flags nonzero = BOTH(suits, are_above(largest->source, all(0)));
     for (size_t i = 0; i < ANY_COUNT; i += WIDTH) {
-        const vector_ps x = load_ps(s->x + i);
-        count(&within, BOTH(are_below(x, bars->from), are_above(x, bars->from_below)));
+        add_error(&absolute, load_ps(s->error + i));
+        add_square(&squared, s->error + i);
+        add_square(&source, s->size + i);
     }
-    loss->overflowed += ANY_COUNT - counted(within);
+    keep_range(&absolute, lossy, low->absolute + at, high->absolute + at);
+    keep_range(&squared, lossy, low->squared + at, high->squared + at);
+    keep_range(&source, nonzero, low->source_squared + at, high->source_squared + at);
 }
 
-/* Adds the lanes from `lane` on. */
-DTI_INLINE void add_lanes(struct dti_loss_work *w, const struct any_bars *bars, const float *x,
-                          const float *y, size_t group, size_t lane)
+/* The same with hardly any work for squares: next to those of other lanes they do not count. */
+DTI_INLINE void sum_small(const struct any_lanes *s, const struct any_largest *largest, flags suits,
+                          bool is_coarse, size_t at, struct dti_loss_groups *low,
+                          struct dti_loss_groups *high)
 {
-    struct dti_loss *const loss = w->loss;
+    struct any_range absolute = errors_from(is_coarse);
+    const vector_ps nine = all(9), error = keep_where(suits, largest->error);
+    const vector_ps source = keep_where(suits, largest->source);
+    for (size_t i = 0; i < ANY_COUNT; i += WIDTH)
+        add_error(&absolute, keep_where(suits, load_ps(s->error + i)));
+    keep_range(&absolute, BOTH(suits, are_above(error, all(0))), low->absolute + at,
+               high->absolute + at);
+    store_ps(low->squared + at, all(0));
+    store_ps(low->source_squared + at, all(0));
+    store_ps(high->squared + at, nine * (error * error));
+    store_ps(high->source_squared + at, nine * (source * source));
+}
+
+/* How lanes are summed. */
+struct any_sort {
+    enum any_view view;
+    flags suits, others; /* lanes that suit fp32, and those that do not */
+    bool is_wide;        /* some of the others are not tiny */
+};
+
+DTI_INLINE struct any_sort sort_lanes(const struct any_largest *largest,
+                                      const struct any_bars *bars, bool is_coarse, bool is_clamped)
+{
+    const vector_ps least = all(0x1p-60F);
+    const flags everywhere = are_from(least, least);
+    const flags suits = BOTH(suit(largest->error), suit(largest->source));
+    const flags others = BUT_NOT(everywhere, suits);
+    const flags tiny = BOTH(are_below(largest->error, least), are_below(largest->source, least));
+    struct any_sort sort = {ANY_MAXIMA, suits, others, any(BUT_NOT(others, tiny))};
+    if (bars->is_near && is_coarse && !is_clamped)
+        sort.view = ANY_EXACT;
+    else if (bars->is_near && !any(are_from(largest->error, bars->single)))
+        sort.view = ANY_NUMBERS;
+    return sort;
+}
+
+/* Adds lanes in fp64, if necessary. */
+DTI_INLINE void add_others(struct dti_loss_work *w, const struct any_lanes *s,
+                           const struct any_bars *bars, const struct any_sort *sort, bool is_wide,
+                           size_t lane)
+{
+    if (sort->view == ANY_MAXIMA)
+        w->is_risen |= add_wide(w, s, bars, ANY_MAXIMA, sort->suits, lane);
+    else if (is_wide && sort->view == ANY_NUMBERS)
+        (void)add_wide(w, s, bars, ANY_NUMBERS, sort->suits, lane);
+    else if (is_wide)
+        (void)add_wide(w, s, bars, ANY_EXACT, sort->suits, lane);
+}
+
+/* Adds the lanes from `lane` on of a group; row: the group's first row among those of the call.
+ * rest: NULL if everything has to be summed. */
+DTI_INLINE void add_lanes(struct dti_loss_work *w, const struct any_bars *bars, bool is_coarse,
+                          struct any_counts *counts, struct any_rest *rest, const float *x,
+                          const float *y, size_t row, size_t group, size_t lane)
+{
+    enum { STEP = DTI_LOSS_LANES / WIDTH };
+    const size_t at = group * DTI_LOSS_LANES + lane;
     struct any_lanes s; /* not initialized here: compilers would clear it as a whole */
-    s.largest_source = all(0);
-    s.finite_x = s.both = s.inexact = s.to_zero = s.to_subnormal = (counter){0};
+    struct any_largest largest = {all(0), all(0)};
+    x += lane;
+    y += lane;
     for (size_t i = 0; i < ANY_ROWS; i++)
-        first_pass(&s, bars, i * WIDTH, x + lane + i * DTI_LOSS_LANES,
-                   y + lane + i * DTI_LOSS_LANES);
-    const struct any_sums low = sum_wide(&s, bars, 0, &w->lanes, lane);
-    const struct any_sums high = sum_wide(&s, bars, 1, &w->lanes, lane + WIDE);
-    const vector_ps largest = narrow(low.largest, high.largest);
-    const flags suits = BOTH(suit(largest), suit(s.largest_source));
-    keep_wide(&low, suits, 0, &w->lanes, lane);
-    keep_wide(&high, suits, 1, &w->lanes, lane + WIDE);
-    sum_single(&s, suits, are_above(largest, all(0)), group * DTI_LOSS_LANES + lane, &w->groups);
-    w->is_risen |= any_above(max_pd(low.largest, high.largest), bars->largest) ||
-                   any_above(max_pd(low.above, high.above), 0);
-    const unsigned finite_x = counted(s.finite_x), both = counted(s.both);
-    loss->overflowed += finite_x - both;
-    loss->compared += both;
-    loss->inexact += counted(s.inexact);
-    loss->to_zero += counted(s.to_zero);
-    loss->to_subnormal += counted(s.to_subnormal);
-    if (finite_x != ANY_COUNT)
-        count_specials(x + lane, y + lane, finite_x, loss);
-    if (any(are_from(s.largest_source, bars->limit)))
-        count_clamped(&s, bars, loss);
+        first_pass(&s, &largest, counts, row + i * STEP, bars, is_coarse, i * WIDTH,
+                   x + i * DTI_LOSS_LANES, y + i * DTI_LOSS_LANES);
+    const bool is_clamped = any(are_from(largest.source, bars->limit));
+    const struct any_sort sort = sort_lanes(&largest, bars, is_coarse, is_clamped);
+    const bool is_wide = rest && rest->is_partial ? sort.is_wide : any(sort.others);
+    if (sort.view != ANY_EXACT || !rest) /* also if is_clamped */
+        keep_numbers(&s, x, y);
+    for (size_t i = 0; is_clamped && i < ANY_ROWS; i++) {
+        const vector_ps number = load_ps(s.x + i * WIDTH);
+        count(&counts->from, row + i * STEP, are_from(number, bars->from));
+        count(&counts->below, row + i * STEP, are_from(bars->from_below, number));
+    }
+    if (sort.view == ANY_EXACT)
+        w->is_risen |= any(are_above(largest.error, bars->single));
+    add_others(w, &s, bars, &sort, is_wide, lane);
+    if (!rest) {
+        sum_single(&s, sort.suits, are_above(largest.error, all(0)), at, &w->groups);
+    } else if (is_wide && rest->is_partial) {
+        sum_small(&s, &largest, sort.suits, is_coarse, at, &w->groups, &rest->high);
+    } else {
+        sum_between(&s, &largest, sort.suits, is_coarse, at, &w->groups, &rest->high);
+        if (!is_wide && sort.view != ANY_MAXIMA) {
+            float *const tiny = rest->tiny + lane, *const source = rest->tiny_source + lane;
+            store_ps(tiny, load_ps(tiny) + keep_where(sort.others, largest.error));
+            store_ps(source, load_ps(source) + keep_where(sort.others, largest.source));
+        }
+    }
+}
+
+/* Counts NaNs and infinities among the sources; a NaN that stays one is not inexact. */
+static DTI_NOINLINE void count_specials(const float *x, const float *y, size_t rows,
+                                        const counter *special_x, struct dti_loss *loss)
+{
+    enum { BITS = 64 };
+    unsigned nan = 0, both = 0;
+    for (size_t first = 0; first < rows; first += BITS) {
+        uint64_t bits = rows_with(special_x, first);
+        bits &= rows - first < BITS ? (UINT64_C(1) << (rows - first)) - 1 : UINT64_MAX;
+        for (; bits; bits &= bits - 1) {
+            const size_t at = (first + dti_trailing_zeros(bits)) * WIDTH;
+            const vector_ps given = load_ps(x + at), to = load_ps(y + at);
+            const flags is_nan = differ(given, given);
+            nan += number_of(is_nan);
+            both += number_of(BOTH(is_nan, differ(to, to)));
+        }
+    }
+    loss->nan_in += nan;
+    loss->inf_in -= nan;
+    loss->inexact -= both;
+}
+
+static void add_counts(const struct any_counts *counts, const float *x, const float *y, size_t n,
+                       struct dti_loss *loss)
+{
+    const size_t rows = n / WIDTH;
+    const unsigned special_x = counted(&counts->special_x, rows);
+    const unsigned without = counted(&counts->without, rows);
+    loss->overflowed +=
+        without - special_x + counted(&counts->from, rows) + counted(&counts->below, rows);
+    loss->compared += n - without;
+    loss->inexact += counted(&counts->inexact, rows);
+    loss->to_zero += counted(&counts->to_zero, rows);
+    loss->to_subnormal += counted(&counts->to_subnormal, rows);
+    loss->inf_in += special_x;
+    if (special_x)
+        count_specials(x, y, rows, &counts->special_x, loss);
 }
 
 DTI_INLINE float not_below(double magnitude)
@@ -238,8 +432,14 @@ DTI_INLINE struct any_bars any_bars_of(const struct dti_loss_work *w)
         .src_normal =
             all(not_below(rule->src_smallest_normal > 0 ? rule->src_smallest_normal : 0x1p-149)),
         .dst_normal = all(not_below(rule->dst_smallest_normal)),
-        .largest = w->peak.largest,
+        .single = all(dti_loss_not_above(w->peak.largest)),
         .ratio = all_pd(w->loss->max_relative),
+        .largest = w->peak.largest,
+        .is_near = w->cast && (w->exact || w->loss->max_relative >= 1) &&
+                   rule->policy.overflow != DTI_OVERFLOW_WRAP && !rule->negative_has_no_code,
+        .is_coarse = w->cast && rule->src_smallest_normal <= 0x1p-120 &&
+                     (!(rule->dst_smallest_normal > 0) || (rule->dst_smallest_normal >= 0x1p-80 &&
+                                                           rule->dst_smallest_normal <= FLT_MAX)),
     };
 }
 
@@ -260,19 +460,104 @@ static DTI_NOINLINE void raise_maxima(struct dti_loss_work *w, const float *x, c
     }
 }
 
-DTI_INLINE void loss_any(struct dti_loss_work *w, const float *x, const float *y, size_t at,
-                         size_t n)
+/* An upper bound of an fp64 sum of up to 128 numbers, with those that were left out. */
+DTI_INLINE double raised(double sum, double more)
+{
+    return more > 0 ? (sum + more) * (1 + 0x1p-44) : sum;
+}
+
+/* Whether the tile's sums are those of their upper bounds. Rounding is monotonic, so they are then
+ * exact. */
+static DTI_NOINLINE bool are_settled(struct dti_loss_work *w, struct any_rest *rest)
+{
+    struct dti_loss_lanes low = w->lanes, high = low;
+    for (size_t i = 0; i < DTI_LOSS_LANES; i++) {
+        const double error = 9 * (double)rest->tiny[i], source = 9 * (double)rest->tiny_source[i];
+        high.absolute[i] = raised(high.absolute[i], error);
+        high.squared[i] = raised(high.squared[i], error * error);
+        high.source_squared[i] = raised(high.source_squared[i], source * source);
+    }
+    dti_loss_fold_groups(&w->groups, DTI_LOSS_GROUPS, &low);
+    dti_loss_fold_groups(&rest->high, DTI_LOSS_GROUPS, &high);
+    return memcmp(&low, &high, sizeof low) == 0;
+}
+
+/* Adds whole groups, and returns whether their sums are exact. */
+DTI_INLINE bool add_groups(struct dti_loss_work *w, bool is_coarse, struct any_rest *rest,
+                           const float *x, const float *y, size_t at, size_t n)
 {
     struct any_bars bars = any_bars_of(w);
+    struct any_counts counts;
+    reset(&counts.special_x);
+    reset(&counts.without);
+    reset(&counts.inexact);
+    reset(&counts.to_zero);
+    reset(&counts.to_subnormal);
+    reset(&counts.from);
+    reset(&counts.below);
     for (size_t i = 0; i < n; i += DTI_LOSS_GROUP) {
         w->is_risen = false;
         for (size_t lane = 0; lane < DTI_LOSS_LANES; lane += WIDTH)
-            add_lanes(w, &bars, x + i, y + i, (at + i) / DTI_LOSS_GROUP, lane);
+            add_lanes(w, &bars, is_coarse, &counts, rest, x + i, y + i, i / WIDTH,
+                      (at + i) / DTI_LOSS_GROUP, lane);
         if (w->is_risen) {
             raise_maxima(w, x + i, y + i, at + i);
             bars = any_bars_of(w);
         }
     }
+    if (rest && !are_settled(w, rest))
+        return false;
+    add_counts(&counts, x, y, n, w->loss);
+    return true;
+}
+
+#define ANY_GROUPS(name, is_coarse)                                                               \
+    static DTI_NOINLINE bool name(struct dti_loss_work *w, struct any_rest *rest, const float *x, \
+                                  const float *y, size_t at, size_t n)                            \
+    {                                                                                             \
+        return add_groups(w, is_coarse, rest, x, y, at, n);                                       \
+    }
+ANY_GROUPS(add_coarse, true)
+ANY_GROUPS(add_fine, false)
+
+static DTI_NOINLINE void add_exact(struct dti_loss_work *w, const float *x, const float *y,
+                                   size_t at, size_t n)
+{
+    (void)add_groups(w, false, NULL, x, y, at, n);
+}
+
+/* The rest of a tile, where bounds suffice. */
+static bool add_rest(struct dti_loss_work *w, bool is_partial, const float *x, const float *y,
+                     size_t at)
+{
+    const struct dti_loss_lanes before = w->lanes;
+    struct any_rest rest;
+    rest.high = w->groups;
+    rest.is_partial = is_partial;
+    for (size_t lane = 0; lane < DTI_LOSS_LANES; lane++)
+        rest.tiny[lane] = rest.tiny_source[lane] = 0;
+    if ((any_bars_of(w).is_coarse ? add_coarse : add_fine)(w, &rest, x, y, at, DTI_TILE - at))
+        return true;
+    w->lanes = before;
+    return false;
+}
+
+DTI_INLINE void loss_any(struct dti_loss_work *w, const float *x, const float *y, size_t at,
+                         size_t n)
+{
+    enum { EXACT_TILES = 15 };
+    const bool is_rest = at + n == DTI_TILE && n > DTI_LOSS_GROUP;
+    if (is_rest && w->exact_tiles == 0) {
+        if (add_rest(w, true, x, y, at) || add_rest(w, false, x, y, at)) {
+            w->exact_streak = 0;
+            return;
+        }
+        w->exact_tiles = w->exact_streak;
+        w->exact_streak = w->exact_streak < EXACT_TILES ? 2 * w->exact_streak + 1 : EXACT_TILES;
+    } else if (is_rest) {
+        w->exact_tiles--;
+    }
+    add_exact(w, x, y, at, n);
 }
 #endif
 
