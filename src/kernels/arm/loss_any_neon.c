@@ -17,6 +17,7 @@ typedef uint32x4_t flags, counter;
 #define store_pd                  vst1q_f64
 #define size_of                   vabsq_f32
 #define size_of_pd                vabsq_f64
+#define larger_size(a, b)         vmaxq_f32(vabsq_f32(a), b)
 #define max_ps                    vmaxq_f32
 #define max_pd                    vmaxq_f64
 #define add_square_ps(sum, x)     vfmaq_f32(sum, x, x)
@@ -54,6 +55,8 @@ DTI_INLINE vector_ps subtract_where(flags f, vector_ps a, vector_ps b)
 {
     return keep_where(f, a) - keep_where(f, b);
 }
+
+#define add_where(f, a, b) ((a) + keep_where(f, b))
 
 DTI_INLINE vector_pd choose(flags f, unsigned half, vector_pd a, vector_pd b)
 {

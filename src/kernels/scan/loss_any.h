@@ -10,7 +10,8 @@
  *   WIDTH, WIDE                       elements of a vector in fp32, in fp64
  *   vector_ps, vector_pd, flags       vectors, and conditions, one per element in fp32
  *   all, load_ps, store_ps, size_of   and the same with _pd; size_of(x): |x|
- *   max_ps, add_square_ps             add_square_ps(sum, x): sum + x x, rounded once
+ *   max_ps, larger_size               of numbers, of their magnitudes
+ *   add_square_ps                     add_square_ps(sum, x): sum + x x, rounded once
  *   less_product_pd(a, b, c)          a - b c, rounded once
  *   widen(from), narrow(low, high)    loads WIDE elements in fp64; rounds two vectors to fp32
  *   are_below, are_above, are_from    a < b, a > b, a >= b: false for NaN
@@ -18,6 +19,7 @@
  *   BOTH, EITHER, BUT_NOT, any        of conditions
  *   keep_where, drop_where, choose, any_above
  *   subtract_where(f, a, b)           a - b, or 0
+ *   add_where(f, a, b)                a + b, or a
  *   counter                           counts conditions by row: reset(), count(), counted(), and
  *                                     rows_with(), where more rows may be set
  *
@@ -44,26 +46,16 @@ struct any_bars {
  * error. */
 struct any_counts {
     counter special_x, without, inexact, to_zero, to_subnormal, from, below;
+    bool is_clamped; /* else from and below count nothing */
 };
 
 /* The elements of a vector of lanes, with 0 for those that have no error. */
 enum { ANY_ROWS = DTI_LOSS_GROUP / DTI_LOSS_LANES, ANY_COUNT = ANY_ROWS * WIDTH };
 struct any_lanes {
-    _Alignas(64) float size[ANY_COUNT]; /* |x| */
-    float error[ANY_COUNT];             /* |y - x| in fp32, or up to 2^-98 instead of less */
-    float x[ANY_COUNT], y[ANY_COUNT];   /* by keep_numbers() */
+    _Alignas(64) float x[ANY_COUNT];
+    float y[ANY_COUNT];
+    float error[ANY_COUNT]; /* |y - x| in fp32, or up to 2^-98 instead of less */
 };
-
-DTI_INLINE void keep_numbers(struct any_lanes *s, const float *source, const float *stored)
-{
-    for (size_t i = 0; i < ANY_ROWS; i++) {
-        const vector_ps x = load_ps(source + i * DTI_LOSS_LANES);
-        const vector_ps y = load_ps(stored + i * DTI_LOSS_LANES);
-        const flags without = EITHER(are_special(x), are_special(y));
-        store_ps(s->x + i * WIDTH, drop_where(without, x));
-        store_ps(s->y + i * WIDTH, drop_where(without, y));
-    }
-}
 
 /* The largest numbers of lanes. */
 struct any_largest {
@@ -78,21 +70,22 @@ DTI_INLINE void first_pass(struct any_lanes *s, struct any_largest *largest,
     const flags special_x = are_special(given), without = EITHER(special_x, are_special(to));
     const vector_ps x = drop_where(without, given), y = drop_where(without, to);
     const vector_ps size = size_of(x), y_size = size_of(y), difference = y - x;
-    const flags nonzero = are_above(y_size, zero), inexact = differ(given, to);
+    const flags nonzero = differ(y, zero), inexact = differ(given, to);
     const flags lower = BOTH(nonzero, are_below(y_size, bars->dst_normal));
     const flags normal = are_from(size, bars->src_normal);
     const flags apart = are_from(max_ps(size, y_size), all(0x1p-100F));
     const vector_ps error = size_of(is_coarse ? difference : subtract_where(apart, y, x));
-    const vector_ps more = error + keep_where(BUT_NOT(inexact, apart), size + y_size);
+    const vector_ps more = add_where(BUT_NOT(inexact, apart), error, size + y_size);
     const vector_ps at_least = is_coarse ? error : more;
     count(&counts->special_x, row, special_x);
     count(&counts->without, row, without);
     count(&counts->inexact, row, inexact);
-    count(&counts->to_zero, row, BUT_NOT(are_above(size, zero), nonzero));
+    count(&counts->to_zero, row, BUT_NOT(differ(x, zero), nonzero));
     count(&counts->to_subnormal, row, is_coarse ? lower : BOTH(lower, normal));
-    largest->source = max_ps(largest->source, size);
+    largest->source = larger_size(x, largest->source);
     largest->error = max_ps(largest->error, at_least);
-    store_ps(s->size + at, size);
+    store_ps(s->x + at, x);
+    store_ps(s->y + at, y);
     store_ps(s->error + at, at_least);
 }
 
@@ -112,7 +105,7 @@ DTI_INLINE struct any_sums sum_wide(const struct any_lanes *s, const struct any_
     struct any_sums sums = {load_pd(lanes->absolute + lane), load_pd(lanes->squared + lane),
                             load_pd(lanes->source_squared + lane), all_pd(0), all_pd(0)};
     for (size_t i = (size_t)WIDE * half; i < ANY_COUNT; i += WIDTH) {
-        const vector_pd x = widen((view == ANY_EXACT ? s->size : s->x) + i);
+        const vector_pd x = widen(s->x + i);
         const vector_pd e =
             view == ANY_EXACT ? widen(s->error + i) : size_of_pd(widen(s->y + i) - x);
         sums.absolute += e;
@@ -204,9 +197,16 @@ DTI_INLINE void sum_single(const struct any_lanes *s, flags suits, flags lossy, 
                        keep_where(are_from(error, least), max_ps(error, single)),
                        keep_where(are_from(size, least), max_ps(size, single)));
         }
-        if (any(BOTH(BOTH(suits, lossy), differ(low.absolute, high.absolute))) ||
-            any(differ(low.squared, high.squared)) || any(differ(low.source, high.source)))
-            low = sum_exact(s, suits);
+        const flags squares =
+            EITHER(differ(low.squared, high.squared), differ(low.source, high.source));
+        const flags open =
+            BOTH(suits, EITHER(BOTH(lossy, differ(low.absolute, high.absolute)), squares));
+        if (any(open)) {
+            const struct any_singles exact = sum_exact(s, open);
+            low.absolute = drop_where(open, low.absolute) + exact.absolute;
+            low.squared = drop_where(open, low.squared) + exact.squared;
+            low.source = drop_where(open, low.source) + exact.source;
+        }
     }
     store_ps(groups->absolute + at, low.absolute);
     store_ps(groups->squared + at, low.squared);
@@ -250,7 +250,7 @@ DTI_INLINE struct any_range squares_from(void)
 
 DTI_INLINE void add_square(struct any_range *sum, const float *number)
 {
-    const vector_ps size = max_ps(load_ps(number), all(0x1p-63F));
+    const vector_ps size = larger_size(load_ps(number), all(0x1p-63F));
     sum->low = add_square_ps(sum->low, size);
     sum->high = add_square_ps(sum->high, size);
 }
@@ -272,7 +272,7 @@ DTI_INLINE void sum_between(const struct any_lanes *s, const struct any_largest 
     for (size_t i = 0; i < ANY_COUNT; i += WIDTH) {
         add_error(&absolute, load_ps(s->error + i));
         add_square(&squared, s->error + i);
-        add_square(&source, s->size + i);
+        add_square(&source, s->x + i);
     }
     keep_range(&absolute, lossy, low->absolute + at, high->absolute + at);
     keep_range(&squared, lossy, low->squared + at, high->squared + at);
@@ -304,8 +304,19 @@ struct any_sort {
     bool is_wide;        /* some of the others are not tiny */
 };
 
+/* Whether the sums of errors are so large that one of less than 2^-96 does not change them, nor its
+ * square those of squares. */
+DTI_INLINE bool are_large(const struct dti_loss_lanes *lanes, size_t lane)
+{
+    const vector_pd from = all_pd(0x1p-43);
+    const vector_pd low = load_pd(lanes->absolute + lane);
+    const vector_pd high = load_pd(lanes->absolute + lane + WIDE);
+    return !any_above(max_pd(from - low, from - high), 0);
+}
+
 DTI_INLINE struct any_sort sort_lanes(const struct any_largest *largest,
-                                      const struct any_bars *bars, bool is_coarse, bool is_clamped)
+                                      const struct any_bars *bars, bool is_coarse, bool is_clamped,
+                                      const struct dti_loss_lanes *lanes, size_t lane)
 {
     const vector_ps least = all(0x1p-60F);
     const flags everywhere = are_from(least, least);
@@ -313,7 +324,7 @@ DTI_INLINE struct any_sort sort_lanes(const struct any_largest *largest,
     const flags others = BUT_NOT(everywhere, suits);
     const flags tiny = BOTH(are_below(largest->error, least), are_below(largest->source, least));
     struct any_sort sort = {ANY_MAXIMA, suits, others, any(BUT_NOT(others, tiny))};
-    if (bars->is_near && is_coarse && !is_clamped)
+    if (bars->is_near && !is_clamped && (is_coarse || are_large(lanes, lane)))
         sort.view = ANY_EXACT;
     else if (bars->is_near && !any(are_from(largest->error, bars->single)))
         sort.view = ANY_NUMBERS;
@@ -349,15 +360,14 @@ DTI_INLINE void add_lanes(struct dti_loss_work *w, const struct any_bars *bars, 
         first_pass(&s, &largest, counts, row + i * STEP, bars, is_coarse, i * WIDTH,
                    x + i * DTI_LOSS_LANES, y + i * DTI_LOSS_LANES);
     const bool is_clamped = any(are_from(largest.source, bars->limit));
-    const struct any_sort sort = sort_lanes(&largest, bars, is_coarse, is_clamped);
+    const struct any_sort sort = sort_lanes(&largest, bars, is_coarse, is_clamped, &w->lanes, lane);
     const bool is_wide = rest && rest->is_partial ? sort.is_wide : any(sort.others);
-    if (sort.view != ANY_EXACT || !rest) /* also if is_clamped */
-        keep_numbers(&s, x, y);
     for (size_t i = 0; is_clamped && i < ANY_ROWS; i++) {
         const vector_ps number = load_ps(s.x + i * WIDTH);
         count(&counts->from, row + i * STEP, are_from(number, bars->from));
         count(&counts->below, row + i * STEP, are_from(bars->from_below, number));
     }
+    counts->is_clamped |= is_clamped;
     if (sort.view == ANY_EXACT)
         w->is_risen |= any(are_above(largest.error, bars->single));
     add_others(w, &s, bars, &sort, is_wide, lane);
@@ -403,8 +413,9 @@ static void add_counts(const struct any_counts *counts, const float *x, const fl
     const size_t rows = n / WIDTH;
     const unsigned special_x = counted(&counts->special_x, rows);
     const unsigned without = counted(&counts->without, rows);
-    loss->overflowed +=
-        without - special_x + counted(&counts->from, rows) + counted(&counts->below, rows);
+    loss->overflowed += without - special_x;
+    if (counts->is_clamped)
+        loss->overflowed += counted(&counts->from, rows) + counted(&counts->below, rows);
     loss->compared += n - without;
     loss->inexact += counted(&counts->inexact, rows);
     loss->to_zero += counted(&counts->to_zero, rows);
@@ -495,6 +506,7 @@ DTI_INLINE bool add_groups(struct dti_loss_work *w, bool is_coarse, struct any_r
     reset(&counts.to_subnormal);
     reset(&counts.from);
     reset(&counts.below);
+    counts.is_clamped = false;
     for (size_t i = 0; i < n; i += DTI_LOSS_GROUP) {
         w->is_risen = false;
         for (size_t lane = 0; lane < DTI_LOSS_LANES; lane += WIDTH)
@@ -532,7 +544,8 @@ static bool add_rest(struct dti_loss_work *w, bool is_partial, const float *x, c
 {
     const struct dti_loss_lanes before = w->lanes;
     struct any_rest rest;
-    rest.high = w->groups;
+    if (at > 0)
+        rest.high = w->groups;
     rest.is_partial = is_partial;
     for (size_t lane = 0; lane < DTI_LOSS_LANES; lane++)
         rest.tiny[lane] = rest.tiny_source[lane] = 0;

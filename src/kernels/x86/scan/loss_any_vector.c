@@ -53,15 +53,21 @@ DTI_INLINE void count(counter *c, size_t row, flags f)
     c->row[row] = f;
 }
 
+/* Rows after the last one are empty. */
 DTI_INLINE unsigned counted(const counter *c, size_t rows)
 {
-    unsigned sum = 0;
-    for (size_t i = 0; i < rows; i += 4) {
-        uint64_t masks;
-        memcpy(&masks, c->row + i, sizeof masks);
-        sum += (unsigned)__builtin_popcountll(masks);
+    const __m512i low = _mm512_set1_epi8(15), zero = _mm512_setzero_si512();
+    const __m512i bits_of =
+        _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+    __m512i sum = zero;
+    (void)rows;
+    for (size_t i = 0; i < sizeof c->row / VECTOR; i++) {
+        const __m512i masks = load_vector((const unsigned char *)c->row + i * VECTOR);
+        const __m512i high = _mm512_and_si512(_mm512_srli_epi16(masks, 4), low);
+        sum = _mm512_add_epi8(sum, _mm512_shuffle_epi8(bits_of, _mm512_and_si512(masks, low)));
+        sum = _mm512_add_epi8(sum, _mm512_shuffle_epi8(bits_of, high));
     }
-    return sum;
+    return (unsigned)_mm512_reduce_add_epi64(_mm512_sad_epu8(sum, zero));
 }
 
 DTI_INLINE uint64_t rows_with(const counter *c, size_t first)
@@ -82,6 +88,12 @@ DTI_INLINE vector_ps drop_where(flags f, vector_ps x)
     return _mm512_mask_mov_ps(x, f, _mm512_setzero_ps());
 }
 
+DTI_INLINE vector_ps larger_size(vector_ps a, vector_ps b)
+{
+    enum { LARGER_MAGNITUDE = 0xb }; /* without its sign */
+    return _mm512_range_ps(a, b, LARGER_MAGNITUDE);
+}
+
 DTI_INLINE vector_ps keep_where(flags f, vector_ps x)
 {
     return _mm512_maskz_mov_ps(f, x);
@@ -90,6 +102,11 @@ DTI_INLINE vector_ps keep_where(flags f, vector_ps x)
 DTI_INLINE vector_ps subtract_where(flags f, vector_ps a, vector_ps b)
 {
     return _mm512_maskz_sub_ps(f, a, b);
+}
+
+DTI_INLINE vector_ps add_where(flags f, vector_ps a, vector_ps b)
+{
+    return _mm512_mask_add_ps(a, f, a, b);
 }
 
 DTI_INLINE vector_pd choose(flags f, unsigned half, vector_pd a, vector_pd b)
@@ -134,6 +151,8 @@ DTI_INLINE vector_ps drop_where(flags f, vector_ps x)
     return _mm256_andnot_ps(f, x);
 }
 
+#define larger_size(a, b) max_ps(size_of(a), b)
+
 DTI_INLINE vector_ps keep_where(flags f, vector_ps x)
 {
     return _mm256_and_ps(f, x);
@@ -143,6 +162,8 @@ DTI_INLINE vector_ps subtract_where(flags f, vector_ps a, vector_ps b)
 {
     return keep_where(f, a) - keep_where(f, b);
 }
+
+#define add_where(f, a, b) ((a) + keep_where(f, b))
 
 DTI_INLINE vector_pd choose(flags f, unsigned half, vector_pd a, vector_pd b)
 {
