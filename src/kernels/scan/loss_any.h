@@ -2,10 +2,15 @@
  *
  * The loss of whole groups of any fp32 numbers: with NaNs, infinities, overflows, subnormals, and
  * numbers that do not suit fp32 sums. Masks take the place of branches. A first pass over a vector
- * of lanes counts, and keeps what has an error; a second one sums in fp64 and sees maxima; lanes
- * that suit fp32 are then summed in fp32. Other lanes may have errors and squares that are
- * subnormal in fp32, for which some processors take a hundred cycles. The same for all levels: a
- * file that includes this defines before
+ * of lanes counts, and keeps what has an error; lanes that do not suit fp32 are then summed in
+ * fp64, the others in fp32.
+ *
+ * Rounding is monotonic, so a sum of lower bounds that is also the sum of upper bounds is the sum
+ * of the numbers. For most of a tile bounds suffice: lanes of tiny numbers next to normal ones, and
+ * normal ones next to huge ones, are not summed; and no result is subnormal, for which some
+ * processors take a hundred cycles. A tile whose final sums differ is summed completely.
+ *
+ * The same for all levels: a file that includes this defines before
  *
  *   WIDTH, WIDE                       elements of a vector in fp32, in fp64
  *   vector_ps, vector_pd, flags       vectors, and conditions, one per element in fp32
@@ -15,7 +20,7 @@
  *   less_product_pd(a, b, c)          a - b c, rounded once
  *   widen(from), narrow(low, high)    loads WIDE elements in fp64; rounds two vectors to fp32
  *   are_below, are_above, are_from    a < b, a > b, a >= b: false for NaN
- *   differ, are_special               differ: also where one is NaN
+ *   differ, are_special               differ: also where one is NaN; special: NaN or infinity
  *   BOTH, EITHER, BUT_NOT, any        of conditions
  *   keep_where, drop_where, choose, any_above
  *   subtract_where(f, a, b)           a - b, or 0
@@ -35,10 +40,11 @@
  * it do not overflow, whatever their sign. */
 struct any_bars {
     vector_ps from, from_below, limit, src_normal, dst_normal;
-    vector_ps single; /* the largest fp32 number not above `largest` */
+    vector_ps single, single_ratio; /* the largest fp32 numbers not above `largest`, the ratio */
     vector_pd ratio;
     double largest;
-    bool is_near;   /* a cast to nearest or toward zero, and the largest ratio is at least 1 */
+    bool is_near;   /* a cast to nearest or toward zero: no error exceeds its source */
+    bool is_one;    /* the largest ratio is at least 1 */
     bool is_coarse; /* a cast that stores only 0 or numbers far above the smallest ones of fp32 */
 };
 
@@ -51,6 +57,7 @@ struct any_counts {
 
 /* The elements of a vector of lanes, with 0 for those that have no error. */
 enum { ANY_ROWS = DTI_LOSS_GROUP / DTI_LOSS_LANES, ANY_COUNT = ANY_ROWS * WIDTH };
+enum { ANY_STEP = DTI_LOSS_LANES / WIDTH }; /* from a row of lanes to the next one */
 struct any_lanes {
     _Alignas(64) float x[ANY_COUNT];
     float y[ANY_COUNT];
@@ -89,8 +96,8 @@ DTI_INLINE void first_pass(struct any_lanes *s, struct any_largest *largest,
     store_ps(s->error + at, at_least);
 }
 
-/* How fp64 sums see errors: as in fp32, where they are exact; as differences of the numbers; or
- * also looking for maxima. */
+/* How fp64 sums see errors: as in fp32, where that is exact; as differences of the numbers; or
+ * these, looking for maxima. */
 enum any_view { ANY_EXACT, ANY_NUMBERS, ANY_MAXIMA };
 
 /* The sums of half of the lanes in fp64, and their largest |e|, and |e| - ratio |x|. */
@@ -142,6 +149,24 @@ DTI_INLINE bool add_wide(struct dti_loss_work *w, const struct any_lanes *s,
                                   any_above(max_pd(low.above, high.above), 0));
 }
 
+static DTI_NOINLINE void add_wide_errors(struct dti_loss_work *w, const struct any_lanes *s,
+                                         const struct any_bars *bars, flags suits, size_t lane)
+{
+    (void)add_wide(w, s, bars, ANY_EXACT, suits, lane);
+}
+
+static DTI_NOINLINE void add_wide_numbers(struct dti_loss_work *w, const struct any_lanes *s,
+                                          const struct any_bars *bars, flags suits, size_t lane)
+{
+    (void)add_wide(w, s, bars, ANY_NUMBERS, suits, lane);
+}
+
+static DTI_NOINLINE void add_wide_maxima(struct dti_loss_work *w, const struct any_lanes *s,
+                                         const struct any_bars *bars, flags suits, size_t lane)
+{
+    w->is_risen |= add_wide(w, s, bars, ANY_MAXIMA, suits, lane);
+}
+
 /* Lanes whose largest number is 0, or suits fp32 sums. */
 DTI_INLINE flags suit(vector_ps largest)
 {
@@ -178,8 +203,8 @@ static DTI_NOINLINE struct any_singles sum_exact(const struct any_lanes *s, flag
  * those of upper bounds, they are the sums of the numbers. An error between numbers of which one is
  * at least 2^-100 is 0 or normal, and so is the square of 2^-63. Squares of numbers below 2^-75 do
  * not count. lossy: lanes with an error. */
-DTI_INLINE void sum_single(const struct any_lanes *s, flags suits, flags lossy, size_t at,
-                           struct dti_loss_groups *groups)
+static DTI_NOINLINE void sum_single(const struct any_lanes *s, flags suits, flags lossy, size_t at,
+                                    struct dti_loss_groups *groups)
 {
     const vector_ps single = all(0x1p-63F), least = all(0x1p-75F);
     const vector_ps tiny = all(0x1p-100F), above_tiny = all(0x1p-99F);
@@ -262,9 +287,9 @@ DTI_INLINE void keep_range(const struct any_range *sum, flags f, float *low, flo
 }
 
 /* Bounds of the sums of lanes that suit fp32; the others become 0. */
-DTI_INLINE void sum_between(const struct any_lanes *s, const struct any_largest *largest,
-                            flags suits, bool is_coarse, size_t at, struct dti_loss_groups *low,
-                            struct dti_loss_groups *high)
+static DTI_NOINLINE void sum_between(const struct any_lanes *s, const struct any_largest *largest,
+                                     flags suits, bool is_coarse, size_t at,
+                                     struct dti_loss_groups *low, struct dti_loss_groups *high)
 {
     struct any_range absolute = errors_from(is_coarse), squared = squares_from(), source = squared;
     const flags lossy = BOTH(suits, are_above(largest->error, all(0)));
@@ -280,9 +305,9 @@ DTI_INLINE void sum_between(const struct any_lanes *s, const struct any_largest 
 }
 
 /* The same with hardly any work for squares: next to those of other lanes they do not count. */
-DTI_INLINE void sum_small(const struct any_lanes *s, const struct any_largest *largest, flags suits,
-                          bool is_coarse, size_t at, struct dti_loss_groups *low,
-                          struct dti_loss_groups *high)
+static DTI_NOINLINE void sum_small(const struct any_lanes *s, const struct any_largest *largest,
+                                   flags suits, bool is_coarse, size_t at,
+                                   struct dti_loss_groups *low, struct dti_loss_groups *high)
 {
     struct any_range absolute = errors_from(is_coarse);
     const vector_ps nine = all(9), error = keep_where(suits, largest->error);
@@ -295,6 +320,18 @@ DTI_INLINE void sum_small(const struct any_lanes *s, const struct any_largest *l
     store_ps(low->source_squared + at, all(0));
     store_ps(high->squared + at, nine * (error * error));
     store_ps(high->source_squared + at, nine * (source * source));
+}
+
+/* Sources that overflowed. */
+static DTI_NOINLINE void count_clamped(struct any_counts *counts, size_t row,
+                                       const struct any_lanes *s, const struct any_bars *bars)
+{
+    for (size_t i = 0; i < ANY_ROWS; i++) {
+        const vector_ps x = load_ps(s->x + i * WIDTH);
+        count(&counts->from, row + i * ANY_STEP, are_from(x, bars->from));
+        count(&counts->below, row + i * ANY_STEP, are_from(bars->from_below, x));
+    }
+    counts->is_clamped = true;
 }
 
 /* How lanes are summed. */
@@ -314,8 +351,21 @@ DTI_INLINE bool are_large(const struct dti_loss_lanes *lanes, size_t lane)
     return !any_above(max_pd(from - low, from - high), 0);
 }
 
-DTI_INLINE struct any_sort sort_lanes(const struct any_largest *largest,
-                                      const struct any_bars *bars, bool is_coarse, bool is_clamped,
+/* Whether an error may have a larger ratio; those of sources below 2^-101 may. */
+static DTI_NOINLINE bool may_exceed_ratio(const struct any_lanes *s, vector_ps ratio)
+{
+    const vector_ps zero = all(0), least = all(0x1p-101F);
+    flags above = are_above(zero, zero);
+    for (size_t i = 0; i < ANY_COUNT; i += WIDTH) {
+        const vector_ps error = load_ps(s->error + i), size = larger_size(load_ps(s->x + i), zero);
+        const flags tiny = BOTH(are_above(error, zero), are_below(size, least));
+        above = EITHER(above, EITHER(tiny, are_from(error, ratio * max_ps(size, least))));
+    }
+    return any(above);
+}
+
+DTI_INLINE struct any_sort sort_lanes(const struct any_lanes *s, const struct any_largest *largest,
+                                      const struct any_bars *bars, bool is_clamped,
                                       const struct dti_loss_lanes *lanes, size_t lane)
 {
     const vector_ps least = all(0x1p-60F);
@@ -324,9 +374,11 @@ DTI_INLINE struct any_sort sort_lanes(const struct any_largest *largest,
     const flags others = BUT_NOT(everywhere, suits);
     const flags tiny = BOTH(are_below(largest->error, least), are_below(largest->source, least));
     struct any_sort sort = {ANY_MAXIMA, suits, others, any(BUT_NOT(others, tiny))};
-    if (bars->is_near && !is_clamped && (is_coarse || are_large(lanes, lane)))
+    if (!bars->is_near || (!bars->is_one && may_exceed_ratio(s, bars->single_ratio)))
+        return sort;
+    if (!is_clamped && (bars->is_coarse || !any(others) || are_large(lanes, lane)))
         sort.view = ANY_EXACT;
-    else if (bars->is_near && !any(are_from(largest->error, bars->single)))
+    else if (!any(are_from(largest->error, bars->single)))
         sort.view = ANY_NUMBERS;
     return sort;
 }
@@ -337,46 +389,51 @@ DTI_INLINE void add_others(struct dti_loss_work *w, const struct any_lanes *s,
                            size_t lane)
 {
     if (sort->view == ANY_MAXIMA)
-        w->is_risen |= add_wide(w, s, bars, ANY_MAXIMA, sort->suits, lane);
-    else if (is_wide && sort->view == ANY_NUMBERS)
-        (void)add_wide(w, s, bars, ANY_NUMBERS, sort->suits, lane);
+        add_wide_maxima(w, s, bars, sort->suits, lane);
     else if (is_wide)
-        (void)add_wide(w, s, bars, ANY_EXACT, sort->suits, lane);
+        (sort->view == ANY_EXACT ? add_wide_errors : add_wide_numbers)(w, s, bars, sort->suits,
+                                                                       lane);
+}
+
+DTI_INLINE void first_passes(struct any_lanes *s, struct any_largest *largest,
+                             struct any_counts *counts, size_t row, const struct any_bars *bars,
+                             bool is_coarse, const float *x, const float *y)
+{
+#pragma GCC unroll 1 /* for the size of the program */
+    for (size_t i = 0; i < ANY_ROWS; i++)
+        first_pass(s, largest, counts, row + i * ANY_STEP, bars, is_coarse, i * WIDTH,
+                   x + i * DTI_LOSS_LANES, y + i * DTI_LOSS_LANES);
 }
 
 /* Adds the lanes from `lane` on of a group; row: the group's first row among those of the call.
  * rest: NULL if everything has to be summed. */
-DTI_INLINE void add_lanes(struct dti_loss_work *w, const struct any_bars *bars, bool is_coarse,
+DTI_INLINE void add_lanes(struct dti_loss_work *w, const struct any_bars *bars,
                           struct any_counts *counts, struct any_rest *rest, const float *x,
                           const float *y, size_t row, size_t group, size_t lane)
 {
-    enum { STEP = DTI_LOSS_LANES / WIDTH };
     const size_t at = group * DTI_LOSS_LANES + lane;
     struct any_lanes s; /* not initialized here: compilers would clear it as a whole */
     struct any_largest largest = {all(0), all(0)};
     x += lane;
     y += lane;
-    for (size_t i = 0; i < ANY_ROWS; i++)
-        first_pass(&s, &largest, counts, row + i * STEP, bars, is_coarse, i * WIDTH,
-                   x + i * DTI_LOSS_LANES, y + i * DTI_LOSS_LANES);
+    if (bars->is_coarse)
+        first_passes(&s, &largest, counts, row, bars, true, x, y);
+    else
+        first_passes(&s, &largest, counts, row, bars, false, x, y);
     const bool is_clamped = any(are_from(largest.source, bars->limit));
-    const struct any_sort sort = sort_lanes(&largest, bars, is_coarse, is_clamped, &w->lanes, lane);
+    const struct any_sort sort = sort_lanes(&s, &largest, bars, is_clamped, &w->lanes, lane);
     const bool is_wide = rest && rest->is_partial ? sort.is_wide : any(sort.others);
-    for (size_t i = 0; is_clamped && i < ANY_ROWS; i++) {
-        const vector_ps number = load_ps(s.x + i * WIDTH);
-        count(&counts->from, row + i * STEP, are_from(number, bars->from));
-        count(&counts->below, row + i * STEP, are_from(bars->from_below, number));
-    }
-    counts->is_clamped |= is_clamped;
+    if (is_clamped)
+        count_clamped(counts, row, &s, bars);
     if (sort.view == ANY_EXACT)
         w->is_risen |= any(are_above(largest.error, bars->single));
     add_others(w, &s, bars, &sort, is_wide, lane);
     if (!rest) {
         sum_single(&s, sort.suits, are_above(largest.error, all(0)), at, &w->groups);
     } else if (is_wide && rest->is_partial) {
-        sum_small(&s, &largest, sort.suits, is_coarse, at, &w->groups, &rest->high);
+        sum_small(&s, &largest, sort.suits, bars->is_coarse, at, &w->groups, &rest->high);
     } else {
-        sum_between(&s, &largest, sort.suits, is_coarse, at, &w->groups, &rest->high);
+        sum_between(&s, &largest, sort.suits, bars->is_coarse, at, &w->groups, &rest->high);
         if (!is_wide && sort.view != ANY_MAXIMA) {
             float *const tiny = rest->tiny + lane, *const source = rest->tiny_source + lane;
             store_ps(tiny, load_ps(tiny) + keep_where(sort.others, largest.error));
@@ -446,8 +503,10 @@ DTI_INLINE struct any_bars any_bars_of(const struct dti_loss_work *w)
         .single = all(dti_loss_not_above(w->peak.largest)),
         .ratio = all_pd(w->loss->max_relative),
         .largest = w->peak.largest,
-        .is_near = w->cast && (w->exact || w->loss->max_relative >= 1) &&
-                   rule->policy.overflow != DTI_OVERFLOW_WRAP && !rule->negative_has_no_code,
+        .single_ratio = all(dti_loss_not_above(w->loss->max_relative)),
+        .is_near =
+            w->cast && rule->policy.overflow != DTI_OVERFLOW_WRAP && !rule->negative_has_no_code,
+        .is_one = w->exact || w->loss->max_relative >= 1,
         .is_coarse = w->cast && rule->src_smallest_normal <= 0x1p-120 &&
                      (!(rule->dst_smallest_normal > 0) || (rule->dst_smallest_normal >= 0x1p-80 &&
                                                            rule->dst_smallest_normal <= FLT_MAX)),
@@ -477,6 +536,11 @@ DTI_INLINE double raised(double sum, double more)
     return more > 0 ? (sum + more) * (1 + 0x1p-44) : sum;
 }
 
+static DTI_NOINLINE void fold_all(struct dti_loss_groups *groups, struct dti_loss_lanes *lanes)
+{
+    dti_loss_fold_groups(groups, DTI_LOSS_GROUPS, lanes);
+}
+
 /* Whether the tile's sums are those of their upper bounds. Rounding is monotonic, so they are then
  * exact. */
 static DTI_NOINLINE bool are_settled(struct dti_loss_work *w, struct any_rest *rest)
@@ -488,14 +552,14 @@ static DTI_NOINLINE bool are_settled(struct dti_loss_work *w, struct any_rest *r
         high.squared[i] = raised(high.squared[i], error * error);
         high.source_squared[i] = raised(high.source_squared[i], source * source);
     }
-    dti_loss_fold_groups(&w->groups, DTI_LOSS_GROUPS, &low);
-    dti_loss_fold_groups(&rest->high, DTI_LOSS_GROUPS, &high);
+    fold_all(&w->groups, &low);
+    fold_all(&rest->high, &high);
     return memcmp(&low, &high, sizeof low) == 0;
 }
 
 /* Adds whole groups, and returns whether their sums are exact. */
-DTI_INLINE bool add_groups(struct dti_loss_work *w, bool is_coarse, struct any_rest *rest,
-                           const float *x, const float *y, size_t at, size_t n)
+static DTI_NOINLINE bool add_groups(struct dti_loss_work *w, struct any_rest *rest, const float *x,
+                                    const float *y, size_t at, size_t n)
 {
     struct any_bars bars = any_bars_of(w);
     struct any_counts counts;
@@ -510,8 +574,8 @@ DTI_INLINE bool add_groups(struct dti_loss_work *w, bool is_coarse, struct any_r
     for (size_t i = 0; i < n; i += DTI_LOSS_GROUP) {
         w->is_risen = false;
         for (size_t lane = 0; lane < DTI_LOSS_LANES; lane += WIDTH)
-            add_lanes(w, &bars, is_coarse, &counts, rest, x + i, y + i, i / WIDTH,
-                      (at + i) / DTI_LOSS_GROUP, lane);
+            add_lanes(w, &bars, &counts, rest, x + i, y + i, i / WIDTH, (at + i) / DTI_LOSS_GROUP,
+                      lane);
         if (w->is_risen) {
             raise_maxima(w, x + i, y + i, at + i);
             bars = any_bars_of(w);
@@ -521,21 +585,6 @@ DTI_INLINE bool add_groups(struct dti_loss_work *w, bool is_coarse, struct any_r
         return false;
     add_counts(&counts, x, y, n, w->loss);
     return true;
-}
-
-#define ANY_GROUPS(name, is_coarse)                                                               \
-    static DTI_NOINLINE bool name(struct dti_loss_work *w, struct any_rest *rest, const float *x, \
-                                  const float *y, size_t at, size_t n)                            \
-    {                                                                                             \
-        return add_groups(w, is_coarse, rest, x, y, at, n);                                       \
-    }
-ANY_GROUPS(add_coarse, true)
-ANY_GROUPS(add_fine, false)
-
-static DTI_NOINLINE void add_exact(struct dti_loss_work *w, const float *x, const float *y,
-                                   size_t at, size_t n)
-{
-    (void)add_groups(w, false, NULL, x, y, at, n);
 }
 
 /* The rest of a tile, where bounds suffice. */
@@ -549,7 +598,7 @@ static bool add_rest(struct dti_loss_work *w, bool is_partial, const float *x, c
     rest.is_partial = is_partial;
     for (size_t lane = 0; lane < DTI_LOSS_LANES; lane++)
         rest.tiny[lane] = rest.tiny_source[lane] = 0;
-    if ((any_bars_of(w).is_coarse ? add_coarse : add_fine)(w, &rest, x, y, at, DTI_TILE - at))
+    if (add_groups(w, &rest, x, y, at, DTI_TILE - at))
         return true;
     w->lanes = before;
     return false;
@@ -570,7 +619,7 @@ DTI_INLINE void loss_any(struct dti_loss_work *w, const float *x, const float *y
     } else if (is_rest) {
         w->exact_tiles--;
     }
-    add_exact(w, x, y, at, n);
+    (void)add_groups(w, NULL, x, y, at, n);
 }
 #endif
 

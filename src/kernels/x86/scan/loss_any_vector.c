@@ -54,7 +54,7 @@ DTI_INLINE void count(counter *c, size_t row, flags f)
 }
 
 /* Rows after the last one are empty. */
-DTI_INLINE unsigned counted(const counter *c, size_t rows)
+static DTI_NOINLINE unsigned counted(const counter *c, size_t rows)
 {
     const __m512i low = _mm512_set1_epi8(15), zero = _mm512_setzero_si512();
     const __m512i bits_of =
