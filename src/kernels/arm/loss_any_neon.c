@@ -34,7 +34,6 @@ typedef uint32x4_t flags, counter;
 #define any(f)                    (vmaxvq_u32(f) != 0)
 #define any_above(x, bar)         (vmaxvq_f64(x) > (bar))
 #define widen(from)               vcvt_f64_f32(vld1_f32(from))
-#define narrow(low, high)         vcvt_high_f32_f64(vcvt_f32_f64(low), high)
 #define reset(counter)            (void)(*(counter) = vdupq_n_u32(0))
 #define count(counter, row, f)    ((void)(row), (void)(*(counter) = vsubq_u32(*(counter), f)))
 #define counted(counter, rows)    ((void)(rows), vaddvq_u32(*(counter)))

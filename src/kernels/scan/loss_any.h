@@ -18,7 +18,7 @@
  *   max_ps, larger_size               of numbers, of their magnitudes
  *   add_square_ps                     add_square_ps(sum, x): sum + x x, rounded once
  *   less_product_pd(a, b, c)          a - b c, rounded once
- *   widen(from), narrow(low, high)    loads WIDE elements in fp64; rounds two vectors to fp32
+ *   widen(from)                       loads WIDE elements in fp64
  *   are_below, are_above, are_from    a < b, a > b, a >= b: false for NaN
  *   differ, are_special               differ: also where one is NaN; special: NaN or infinity
  *   BOTH, EITHER, BUT_NOT, any        of conditions

@@ -30,12 +30,6 @@ DTI_INLINE vector_pd widen(const float *from)
     return VECTOR_BITS(cvtps_pd)((half_vector_ps)load_half((const void *)from));
 }
 
-DTI_INLINE vector_ps narrow(vector_pd low, vector_pd high)
-{
-    return (vector_ps)join_halves((half_vector)VECTOR_BITS(cvtpd_ps)(low),
-                                  (half_vector)VECTOR_BITS(cvtpd_ps)(high));
-}
-
 #ifdef __AVX512BW__
 /* Masks are stored, and counted together. */
 typedef struct {
