@@ -167,7 +167,10 @@ struct dti_loss_work {
     struct dti_loss_peak peak;
     dti_loss_any_fn *any; /* of the level, or NULL */
     bool is_risen;        /* for it: a maximum may rise */
-    unsigned odd_tiles;   /* following tiles that are likely odd as a whole */
+    /* For it: following tiles that need all their sums, and how many the next time. */
+    unsigned exact_tiles, exact_streak;
+    /* Following tiles that are likely odd as a whole, and how many the next time. */
+    unsigned odd_tiles, odd_streak;
 
     const struct dti_loss_cast *cast; /* NULL: arrays */
     const unsigned char *source;
@@ -261,7 +264,7 @@ static inline enum dti_loss_sort dti_loss_first(const struct dti_loss_work *w,
 /* Processes the whole tile; `add` is indexed by sort. Leaves counts in `w`. */
 static inline void dti_loss_work_through(struct dti_loss_work *w, dti_loss_groups_fn *const add[])
 {
-    enum { ODD_TILES = 3 };
+    enum { ODD_TILES = 3, ODD_MAX = 31 };
     struct dti_loss *const loss = w->loss;
     size_t odd = 0, odd_end = 0; /* elements of odd groups, and where the last one ended */
     w->peak = dti_loss_peak_start(loss, w->index);
@@ -292,7 +295,14 @@ static inline void dti_loss_work_through(struct dti_loss_work *w, dti_loss_group
         odd += part;
         odd_end = at + part;
     }
-    w->odd_tiles = w->odd_tiles > 0 ? w->odd_tiles - 1 : odd == w->n ? ODD_TILES : 0;
+    if (w->odd_tiles > 0) {
+        w->odd_tiles--;
+    } else if (odd < w->n) {
+        w->odd_streak = 0;
+    } else {
+        w->odd_tiles = w->odd_streak > 0 ? w->odd_streak : ODD_TILES;
+        w->odd_streak = w->odd_tiles < ODD_MAX ? 2 * w->odd_tiles + 1 : ODD_MAX;
+    }
     w->counts.compared += w->n - odd;
     dti_loss_peak_end(&w->peak, loss);
     dti_loss_fold_groups(&w->groups, w->n / DTI_LOSS_GROUP, &w->lanes);
@@ -410,7 +420,7 @@ static inline bool dti_loss_raise(struct dti_loss_work *w, enum dti_loss_sort so
         work.cast = NULL;                                                                        \
         work.exact = source == stored && dti_loss_keeps_normal(rule);                            \
         work.is_small = false;                                                                   \
-        work.odd_tiles = 0;                                                                      \
+        work.odd_tiles = work.odd_streak = work.exact_tiles = work.exact_streak = 0;             \
         work.any = (any_group);                                                                  \
         work.bars = dti_loss_bars_init(rule, false);                                             \
         work.counts = (struct dti_loss_counts){0, 0, 0, 0};                                      \

@@ -230,7 +230,7 @@ DTI_INLINE void loss_cast_run(dti_loss_groups_fn *const add[], const void *const
     work.bars = dti_loss_bars_init(rule, true);
     work.stream = stream && (uintptr_t)codes % DTI_CACHE_LINE == 0;
     work.constants = constants;
-    work.odd_tiles = 0;
+    work.odd_tiles = work.odd_streak = work.exact_tiles = work.exact_streak = 0;
     work.counts = (struct dti_loss_counts){0, 0, 0, 0};
     const bool is_small = !exact && !loss_is_quick(rule, &work.bars, smallness);
     for (size_t at = 0; at < n; at += DTI_TILE) {
