@@ -90,11 +90,18 @@ static size_t point_columns(uint32_t point)
 
 static size_t count_ascii(const char *text, size_t length)
 {
+    const uint64_t high_bits = UINT64_C(0x8080808080808080);
+    uint64_t eight;
     size_t count = 0;
-    for (uint64_t eight; length - count >= sizeof eight; count += sizeof eight) {
+    for (; length - count >= sizeof eight; count += sizeof eight) {
         memcpy(&eight, text + count, sizeof eight);
-        if (eight & UINT64_C(0x8080808080808080))
+        if (eight & high_bits)
             break;
+    }
+    if (length >= sizeof eight && length - count < sizeof eight) {
+        memcpy(&eight, text + length - sizeof eight, sizeof eight);
+        if (!(eight & high_bits))
+            return length;
     }
     while (count < length && (unsigned char)text[count] < 0x80)
         count++;
