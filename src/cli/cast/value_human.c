@@ -12,7 +12,6 @@
 #include "cli/shared/tensor_cells.h"
 #include "core/number/spell.h"
 #include "report/table.h"
-#include "util/text/utf8.h"
 
 enum { VALUE_COLUMN = DTI_HUMAN_VALUE, NOTE_COLUMN = DTI_HUMAN_NOTE, EXACT_WHOLE = 1200 };
 
@@ -360,12 +359,11 @@ static void put_plain_line(struct dti_buffer *text, const struct dti_cast_operan
     if (!dti_buffer_reserve(text, ROOM))
         return;
     char *const begin = text->data + text->length, *at = begin;
-    at += dti_human_operand(at, operand->text, operand->length);
-    const size_t more = (size_t)(at - begin) - dti_utf8_columns(begin, (size_t)(at - begin));
+    at += dti_human_operand(at, operand->text, operand->length); /* a column for each byte */
     at = add(at, " -> ", 4);
     at = add(stpcpy(at, result->target->dtype.name), " = ", 3);
     at += dti_cast_text(at, result);
-    const size_t column = (size_t)(at - begin) - more;
+    const size_t column = (size_t)(at - begin);
     const size_t blanks = column < NOTE_COLUMN ? NOTE_COLUMN - column : 2;
     memset(at, ' ', NOTE_COLUMN);
     at += blanks;

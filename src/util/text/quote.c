@@ -90,18 +90,11 @@ static size_t point_columns(uint32_t point)
 
 static size_t count_ascii(const char *text, size_t length)
 {
-    const uint64_t high_bits = UINT64_C(0x8080808080808080);
-    uint64_t eight;
     size_t count = 0;
-    for (; length - count >= sizeof eight; count += sizeof eight) {
+    for (uint64_t eight; length - count >= sizeof eight; count += sizeof eight) {
         memcpy(&eight, text + count, sizeof eight);
-        if (eight & high_bits)
+        if (eight & UINT64_C(0x8080808080808080))
             break;
-    }
-    if (length >= sizeof eight && length - count < sizeof eight) {
-        memcpy(&eight, text + length - sizeof eight, sizeof eight);
-        if (!(eight & high_bits))
-            return length;
     }
     while (count < length && (unsigned char)text[count] < 0x80)
         count++;
