@@ -57,6 +57,14 @@ unsigned dti_calc_code_bytes(const struct dti_format *format); /* 1, 2, 4 or 8 *
 /* Whether a stored array has the bytes of codes; not for bool, of which any byte is read. */
 bool dti_calc_codes_are_stored(const struct dti_format *format, const struct dti_layout *layout);
 
+/* Takes the codes of an array while they are read. */
+struct dti_calc_taker {
+    /* array: without its codes. False: it is wanted as a whole. */
+    bool (*begin)(struct dti_calc_taker *taker, const struct dti_calc_array *array);
+    /* The next n codes, in order. False: the call is cancelled. */
+    bool (*take)(struct dti_calc_taker *taker, const void *codes, size_t n);
+};
+
 /* A parsed expression. Parsing fails with DTI_BAD_VALUE, with a one-line message that quotes the
  * position, or with DTI_NO_MEMORY. */
 struct dti_calc_tree;
@@ -127,9 +135,10 @@ struct dti_calc_options {
     } truth;
     bool steps; /* record a step for each operation */
     /* Reads a tensor of a file as numbers; tensor may be NULL if there is only one. *ret has the
-     * file's dtype. */
+     * file's dtype, and no codes if they were given to the taker, which may be NULL. */
     enum dti_status (*load)(void *context, const char *path, const char *tensor,
-                            struct dti_calc_array *ret, struct dti_error *reterr);
+                            struct dti_calc_taker *taker, struct dti_calc_array *ret,
+                            struct dti_error *reterr);
     void *load_context;
     /* NULL, or called now and then: how far a step is that takes long: `done` of `total` elements.
      */

@@ -74,11 +74,12 @@ static enum dti_status take_operands(struct evaluation *e, struct dti_error *ret
 
 /* Copies an operand's codes: dti_calc_options.load. */
 static enum dti_status load(void *context, const char *name, const char *tensor,
-                            struct dti_calc_array *ret, struct dti_error *reterr)
+                            struct dti_calc_taker *taker, struct dti_calc_array *ret,
+                            struct dti_error *reterr)
 {
     const struct evaluation *const e = (const struct evaluation *)context;
     const struct dti_operand *operand = e->operands;
-    (void)tensor;
+    (void)tensor, (void)taker;
     while (strcmp(operand->name, name) != 0)
         operand++;
     const struct dti_format *const format = operand->format;

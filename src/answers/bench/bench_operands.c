@@ -23,11 +23,11 @@ static enum dti_status load(const char *text, struct dti_calc_array *ret, struct
     struct dti_logical_options options = {.open = NULL};
     const char *const colon = access(text, F_OK) == 0 ? NULL : strchr(text, ':');
     if (!colon)
-        return dti_calc_load(&options, text, NULL, ret, reterr);
+        return dti_calc_load(&options, text, NULL, NULL, ret, reterr);
     char *const path = dti_strndup(text, (size_t)(colon - text));
     if (!path)
         return dti_no_memory(reterr);
-    const enum dti_status status = dti_calc_load(&options, path, colon + 1, ret, reterr);
+    const enum dti_status status = dti_calc_load(&options, path, colon + 1, NULL, ret, reterr);
     dti_free(path);
     return status;
 }

@@ -15,6 +15,7 @@
 #include "files/dequant/logical_tensors.h"
 #include "util/checked.h"
 #include "util/run/allocate.h"
+#include "util/run/caller.h"
 
 /* One number of a result. */
 struct calc_element {
@@ -395,13 +396,19 @@ static enum dti_status read_piece(const struct calc_source *source, unsigned cha
     return status;
 }
 
+/* Whether the tensor has the bytes of codes, in their order. */
+static bool has_codes(const struct dti_tensor *tensor)
+{
+    return !tensor->fortran && dti_calc_codes_are_stored(tensor->format, &tensor->layout);
+}
+
+/* taker: takes the pieces, and the array has no codes; else NULL. */
 static enum dti_status read_codes(const struct calc_source *source, const struct dti_tensor *tensor,
                                   struct dti_calc_array *array, unsigned char *piece,
-                                  struct dti_error *reterr)
+                                  struct dti_calc_taker *taker, struct dti_error *reterr)
 {
     uint64_t place[DTI_CALC_RANK_MAX] = {0};
-    const bool same =
-        !tensor->fortran && dti_calc_codes_are_stored(tensor->format, &tensor->layout);
+    const bool same = has_codes(tensor), whole = same && !taker;
     const unsigned bits = dti_format_stored_bits(tensor->format, &tensor->layout);
     const uint64_t at_once = (uint64_t)PIECE * 8 / bits / 8 * 8; /* whole bytes of any width */
     for (uint64_t done = 0; done < tensor->elements;) {
@@ -409,10 +416,12 @@ static enum dti_status read_codes(const struct calc_source *source, const struct
         uint64_t bytes;
         (void)dti_format_bytes(tensor->format, &tensor->layout, count, &bytes);
         const enum dti_status status =
-            read_piece(source, same ? (unsigned char *)array->codes + done * bits / 8 : piece,
+            read_piece(source, whole ? (unsigned char *)array->codes + done * bits / 8 : piece,
                        (size_t)bytes, done * bits / 8, reterr);
         if (status != DTI_OK)
             return status;
+        if (taker && !taker->take(taker, piece, (size_t)count))
+            return dti_cancelled(reterr);
         for (uint64_t i = 0; i < count && !same; i++)
             dti_calc_put(array, tensor->fortran ? next_place(tensor, place) : (size_t)(done + i),
                          dti_storage_get(tensor->format, &tensor->layout, piece, i));
@@ -422,8 +431,8 @@ static enum dti_status read_codes(const struct calc_source *source, const struct
 }
 
 static enum dti_status read_tensor(struct dti_container *container, const char *path,
-                                   const char *name, struct dti_calc_array *ret,
-                                   struct dti_error *reterr)
+                                   const char *name, struct dti_calc_taker *taker,
+                                   struct dti_calc_array *ret, struct dti_error *reterr)
 {
     const struct dti_tensor *tensor = NULL;
     struct calc_source source = {.scratch = NULL};
@@ -438,10 +447,13 @@ static enum dti_status read_tensor(struct dti_container *container, const char *
         .format = *tensor->format, .rank = tensor->rank, .count = (size_t)tensor->elements};
     if (tensor->rank > 0)
         memcpy(array.shape, tensor->shape, tensor->rank * sizeof *array.shape);
-    array.codes = dti_calc_codes_new(&array.format, array.count);
+    if (taker && !(has_codes(tensor) && taker->begin(taker, &array)))
+        taker = NULL;
+    array.codes = taker ? NULL : dti_calc_codes_new(&array.format, array.count);
     unsigned char *const piece = dti_malloc(PIECE);
-    status = array.codes && piece ? read_codes(&source, tensor, &array, piece, reterr)
-                                  : dti_no_memory(reterr);
+    status = (taker || array.codes) && piece
+                 ? read_codes(&source, tensor, &array, piece, taker, reterr)
+                 : dti_no_memory(reterr);
     dti_free(piece);
     dti_free(source.scratch);
     if (status == DTI_OK)
@@ -452,7 +464,8 @@ static enum dti_status read_tensor(struct dti_container *container, const char *
 }
 
 enum dti_status dti_calc_load(void *context, const char *path, const char *tensor,
-                              struct dti_calc_array *ret, struct dti_error *reterr)
+                              struct dti_calc_taker *taker, struct dti_calc_array *ret,
+                              struct dti_error *reterr)
 {
     struct dti_container *container;
     enum dti_status status = dti_logical_open(&container, path, context, reterr);
@@ -463,7 +476,7 @@ enum dti_status dti_calc_load(void *context, const char *path, const char *tenso
                         DTI_QUOTED(path, strlen(path)));
     if (status != DTI_OK)
         return status;
-    status = read_tensor(container, path, tensor, ret, reterr);
+    status = read_tensor(container, path, tensor, taker, ret, reterr);
     dti_logical_close(container);
     if (status == DTI_OK)
         status = dti_inputs_unchanged(reterr);

@@ -31,7 +31,8 @@ struct dti_value dti_calc_ulps(const struct dti_format *format, const struct dti
 /* Callback for dti_calc_options.load: reads a tensor's codes as stored, or the numbers of a
  * quantized one as fp32. context: a struct dti_logical_options. */
 enum dti_status dti_calc_load(void *context, const char *path, const char *tensor,
-                              struct dti_calc_array *ret, struct dti_error *reterr);
+                              struct dti_calc_taker *taker, struct dti_calc_array *ret,
+                              struct dti_error *reterr);
 
 /* The answer: `put` calls dti_put_calc_result() for each dtype. */
 struct dti_calc_answer {

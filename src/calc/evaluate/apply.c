@@ -230,14 +230,8 @@ static void cast_all(struct dti_calc_recorder *recorder, const struct dti_calc_a
     struct dti_cast_tiles tiles;
     struct dti_calc_element e = {.op = DTI_CALC_OP_COUNT};
     const struct dti_calc_options *const options = recorder->engine->options;
-    const size_t width = dti_calc_code_bytes(&from->format);
     if (dti_cast_tiles_open(&tiles, recorder, &from->format, from->count)) {
-        for (size_t at = 0; at < from->count && dti_calc_goes_on(options, at, from->count);
-             at += DTI_CAST_TILE) {
-            const size_t left = from->count - at;
-            dti_cast_tiles_run(&tiles, (const char *)from->codes + at * width,
-                               left < DTI_CAST_TILE ? left : DTI_CAST_TILE, at, slot, true);
-        }
+        (void)dti_cast_tiles_list(&tiles, from->codes, from->count, 0, slot);
         dti_cast_tiles_close(&tiles);
         return;
     }

@@ -757,6 +757,8 @@ static void elementwise(const struct dti_bulk *bulk, enum dti_arith_op op, unsig
     float numbers[3][TILE], results[TILE];
     uint8_t marks[3][TILE];
     const uint8_t *const marked[3] = {marks[0], marks[1], marks[2]};
+    const bool twice = /* x*x */
+        operand_count > 1 && operands[0] == operands[1] && scalar[0] == scalar[1];
     for (unsigned k = 0; k < operand_count; k++) {
         if (!scalar[k])
             continue;
@@ -770,12 +772,13 @@ static void elementwise(const struct dti_bulk *bulk, enum dti_arith_op op, unsig
     }
     for (size_t at = 0; at < count && dti_calc_goes_on(bulk->options, at, count); at += TILE) {
         const size_t n = count - at < TILE ? count - at : TILE;
-        const struct dti_arith_tile tile = {op, numbers[0], numbers[1], numbers[2], n};
+        const struct dti_arith_tile tile = {op, numbers[0], numbers[twice ? 0 : 1], numbers[2], n};
         for (unsigned k = 0; k < operand_count; k++) {
             if (scalar[k])
                 continue;
-            dti_bulk_load(bulk, numbers[k],
-                          (const unsigned char *)operands[k] + at * bulk->code_bytes, n);
+            if (k != 1 || !twice)
+                dti_bulk_load(bulk, numbers[k],
+                              (const unsigned char *)operands[k] + at * bulk->code_bytes, n);
             if (bulk->marks)
                 load_marks(bulk, k, marks[k], at, n);
         }

@@ -146,6 +146,13 @@ void dti_calc_array_drop(struct dti_calc_engine *engine, struct dti_calc_array *
     dti_calc_array_free(array);
 }
 
+bool dti_calc_keeps_for_truth(const struct dti_calc_engine *engine, size_t count)
+{
+    const enum dti_calc_truths truth = engine->options->truth;
+    return truth == DTI_CALC_TRUTH_YES ||
+           (truth == DTI_CALC_TRUTH_AUTO && count <= DTI_CALC_TRUTH_MAX);
+}
+
 bool dti_calc_same_format(const struct dti_format *a, const struct dti_format *b)
 {
     return strcmp(a->name, b->name) == 0;

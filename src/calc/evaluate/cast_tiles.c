@@ -156,8 +156,9 @@ void dti_cast_tiles_run(const struct dti_cast_tiles *tiles, const void *codes, s
     const bool each = marks && slot->array.count <= DTI_CALC_TRUTH_MAX;
     (void)dti_plan_run(tiles->cast, to, codes, n, 0, DTI_STORES_CACHED, NULL, NULL);
     const void *const x = decoded(tiles->source_number, source, codes, n);
+    const void *const y = decoded(tiles->stored_number, stored, to, n);
     (tiles->doubles ? tiles->kernel->rounded64 : tiles->kernel->rounded32)(
-        x, decoded(tiles->stored_number, stored, to, n), n, &tiles->limits, found, inexact);
+        x, y, n, &tiles->limits, found, each ? inexact : NULL);
     const bool whole = needs_details(recorder, found);
     if (!whole)
         add_counts(recorder, found, n);
@@ -173,4 +174,19 @@ void dti_cast_tiles_run(const struct dti_cast_tiles *tiles, const void *codes, s
         if (!each)
             break;
     }
+}
+
+bool dti_cast_tiles_list(const struct dti_cast_tiles *tiles, const void *codes, size_t n,
+                         size_t first, struct dti_calc_slot *slot)
+{
+    const struct dti_calc_options *const options = tiles->recorder->engine->options;
+    const size_t width = dti_calc_code_bytes(&tiles->source);
+    for (size_t at = 0; at < n; at += DTI_CAST_TILE) {
+        const size_t left = n - at;
+        if (!dti_calc_goes_on(options, first + at, slot->array.count))
+            return false;
+        dti_cast_tiles_run(tiles, (const char *)codes + at * width,
+                           left < DTI_CAST_TILE ? left : DTI_CAST_TILE, first + at, slot, true);
+    }
+    return true;
 }

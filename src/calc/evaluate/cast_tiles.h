@@ -32,4 +32,8 @@ void dti_cast_tiles_close(struct dti_cast_tiles *tiles);
 void dti_cast_tiles_run(const struct dti_cast_tiles *tiles, const void *codes, size_t n,
                         size_t first, struct dti_calc_slot *slot, bool marks);
 
+/* Casts any number of codes, telling the progress. False: the call is cancelled. */
+bool dti_cast_tiles_list(const struct dti_cast_tiles *tiles, const void *codes, size_t n,
+                         size_t first, struct dti_calc_slot *slot);
+
 #endif

@@ -94,15 +94,6 @@ static enum dti_status make_list(struct dti_calc_engine *engine, size_t node)
     return status == DTI_OK ? dti_calc_step_end(&recorder, &slot->array) : status;
 }
 
-/* Whether the truth will need the codes of an array of `count` elements after the operations are
- * done. */
-static bool keeps_for_truth(const struct dti_calc_engine *engine, size_t count)
-{
-    const enum dti_calc_truths truth = engine->options->truth;
-    return truth == DTI_CALC_TRUTH_YES ||
-           (truth == DTI_CALC_TRUTH_AUTO && count <= DTI_CALC_TRUTH_MAX);
-}
-
 /* Whether a child literal is used unrounded: numbers in a list, and arguments of generators. */
 static bool is_read_exactly(const struct dti_calc_engine *engine, size_t node, size_t child)
 {
@@ -171,34 +162,6 @@ static void release(struct dti_calc_engine *engine, size_t node)
     }
 }
 
-static enum dti_status read_file(struct dti_calc_engine *engine, size_t node)
-{
-    const struct dti_calc_options *const options = engine->options;
-    const struct dti_calc_node *const n = &engine->tree->nodes[node];
-    struct dti_calc_slot *const slot = &engine->slots[node];
-    struct dti_calc_array given;
-    if (!options->load)
-        return dti_fail(engine->error, DTI_BAD_VALUE, "%s: files are not read here",
-                        DTI_QUOTED(n->path, strlen(n->path)));
-    enum dti_status status =
-        options->load(options->load_context, n->path, n->tensor, &given, engine->error);
-    if (status != DTI_OK)
-        return status;
-    status = dti_calc_array_adopt(engine, &given);
-    if (status != DTI_OK) {
-        dti_calc_array_free(&given);
-        return status;
-    }
-    slot->given = given;
-    if (given.format.kind == DTI_KIND_COMPLEX)
-        return dti_fail(engine->error, DTI_WRONG_KIND, "%s holds %s, which has no arithmetic here",
-                        DTI_QUOTED(n->path, strlen(n->path)), given.format.name);
-    status = dti_calc_cast(engine, node, "file", &given, NULL);
-    if (status == DTI_OK && !keeps_for_truth(engine, given.count))
-        dti_calc_array_drop(engine, &slot->given);
-    return status;
-}
-
 static enum dti_status compute(struct dti_calc_engine *engine, size_t node)
 {
     const struct dti_calc_node *const n = &engine->tree->nodes[node];
@@ -208,7 +171,7 @@ static enum dti_status compute(struct dti_calc_engine *engine, size_t node)
     case DTI_NODE_LIST:
         return make_list(engine, node);
     case DTI_NODE_FILE:
-        return read_file(engine, node);
+        return dti_calc_read_file(engine, node);
     case DTI_NODE_CAST:
         child = dti_calc_child(engine, node, 0);
         return dti_calc_cast(engine, node, "cast", &engine->slots[child].array,
@@ -235,7 +198,7 @@ static bool is_drawn(const struct dti_calc_engine *engine, size_t node)
 {
     const struct dti_calc_node *const n = &engine->tree->nodes[node];
     return n->kind == DTI_NODE_CALL && (n->op == DTI_CALC_RAND || n->op == DTI_CALC_RANDN) &&
-           keeps_for_truth(engine, engine->slots[node].array.count);
+           dti_calc_keeps_for_truth(engine, engine->slots[node].array.count);
 }
 
 static enum dti_status go_through(struct dti_calc_engine *engine)

@@ -58,6 +58,10 @@ enum dti_status dti_calc_array_adopt(struct dti_calc_engine *engine,
                                      const struct dti_calc_array *array);
 void dti_calc_array_drop(struct dti_calc_engine *engine, struct dti_calc_array *array);
 
+/* Whether the truth will need the codes of an array of `count` elements after the operations are
+ * done. */
+bool dti_calc_keeps_for_truth(const struct dti_calc_engine *engine, size_t count);
+
 /* One operation on one element, before it is rounded. */
 struct dti_calc_element {
     enum dti_calc_op op; /* OP_COUNT: a literal or a cast */
@@ -132,6 +136,7 @@ unsigned dti_calc_operate(const struct dti_calc_recorder *recorder, enum dti_cal
 enum dti_status dti_calc_apply(struct dti_calc_engine *engine, size_t node);
 enum dti_status dti_calc_cast(struct dti_calc_engine *engine, size_t node, const char *op,
                               const struct dti_calc_array *from, const struct dti_calc_slot *marks);
+enum dti_status dti_calc_read_file(struct dti_calc_engine *engine, size_t node);
 enum dti_status dti_calc_reduce(struct dti_calc_engine *engine, size_t node);
 enum dti_status dti_calc_multiply_matrices(struct dti_calc_engine *engine, size_t node);
 enum dti_status dti_calc_generate(struct dti_calc_engine *engine, size_t node);

@@ -12,21 +12,42 @@
 #include "cli/shared/tensor_cells.h"
 #include "core/number/spell.h"
 #include "report/table.h"
-#include "util/text/utf8.h"
 
 enum { VALUE_COLUMN = DTI_HUMAN_VALUE, NOTE_COLUMN = DTI_HUMAN_NOTE, EXACT_WHOLE = 1200 };
 
-static const char *const roundings[][2] = {
-    /* up, down */
-    [DTI_ROUND_NEAREST_EVEN] = {"rounded up to nearest", "rounded down to nearest"},
-    [DTI_ROUND_NEAREST_AWAY] = {"rounded up to nearest, ties away",
-                                "rounded down to nearest, ties away"},
-    [DTI_ROUND_ZERO] = {"truncated toward zero", "truncated toward zero"},
-    [DTI_ROUND_UP] = {"rounded up", "rounded up"},
-    [DTI_ROUND_DOWN] = {"rounded down", "rounded down"},
-    [DTI_ROUND_ODD] = {"rounded up to odd", "rounded down to odd"},
-    [DTI_ROUND_STOCHASTIC] = {"rounded up randomly", "rounded down randomly"},
+/* A text that is copied whole, with what follows it: in long streams that takes less time than to
+ * look for its end. */
+struct phrase {
+    unsigned char length;
+    char text[47];
 };
+#define PHRASE(text_)                              \
+    {                                              \
+        .length = sizeof(text_) - 1, .text = text_ \
+    }
+
+static const struct phrase roundings[][2] = {
+    /* up, down */
+    [DTI_ROUND_NEAREST_EVEN] = {PHRASE("rounded up to nearest"), PHRASE("rounded down to nearest")},
+    [DTI_ROUND_NEAREST_AWAY] = {PHRASE("rounded up to nearest, ties away"),
+                                PHRASE("rounded down to nearest, ties away")},
+    [DTI_ROUND_ZERO] = {PHRASE("truncated toward zero"), PHRASE("truncated toward zero")},
+    [DTI_ROUND_UP] = {PHRASE("rounded up"), PHRASE("rounded up")},
+    [DTI_ROUND_DOWN] = {PHRASE("rounded down"), PHRASE("rounded down")},
+    [DTI_ROUND_ODD] = {PHRASE("rounded up to odd"), PHRASE("rounded down to odd")},
+    [DTI_ROUND_STOCHASTIC] = {PHRASE("rounded up randomly"), PHRASE("rounded down randomly")},
+};
+static const struct phrase is_exact = PHRASE("exact"), is_inexact = PHRASE(", inexact"),
+                           is_underflow = PHRASE(", inexact, underflow"),
+                           is_not_zero = PHRASE("not zero, inexact"),
+                           is_smallest = PHRASE("the smallest, as nothing becomes zero; inexact");
+
+/* Room for the whole phrase is needed. Returns the length. */
+static size_t say(char *at, const struct phrase *phrase)
+{
+    memcpy(at, phrase->text, sizeof phrase->text);
+    return phrase->length;
+}
 
 /* Why the input has no counterpart: "max 65504", "lowest 0", "no nan"; "fp16 max 65504" if it was
  * lost in a dtype of --via. */
@@ -68,10 +89,11 @@ static enum dti_style style_of(const struct dti_cast_result *result)
     return style;
 }
 
-/* "rounded up to nearest, inexact", "exact", "beyond the range, overflow (max 65504)". */
+/* "rounded up to nearest, inexact", "exact", "beyond the range, overflow (max 65504)". Returns the
+ * length. */
 enum { DESCRIPTION_SIZE = 240 };
-static const char *describe(const struct dti_cast_result *result, const struct dti_scalar *scalar,
-                            char buffer[DESCRIPTION_SIZE])
+static size_t describe(const struct dti_cast_result *result, const struct dti_scalar *scalar,
+                       char buffer[DESCRIPTION_SIZE])
 {
     const struct dti_format *f = &result->target->cast.dst;
     const struct dti_cast *const route = dti_cast_route(result);
@@ -86,24 +108,29 @@ static const char *describe(const struct dti_cast_result *result, const struct d
             what = "saturated";
         else if (overflow)
             what = "beyond the range";
-        (void)snprintf(buffer, DESCRIPTION_SIZE, "%s, %s%s (%s)", what, overflow ? "overflow" : "",
-                       scalar->flags & DTI_FLAG_INVALID ? overflow ? ", invalid" : "invalid" : "",
-                       limit_words(result, scalar, limit));
-    } else if (!(scalar->flags & DTI_FLAG_INEXACT)) {
-        return "exact";
-    } else if (f->kind == DTI_KIND_BOOL) {
-        return "not zero, inexact";
-    } else if (f->specials == DTI_SPECIALS_POSIT &&
-               scalar->input.exponent < dti_format_min_exponent(f)) {
-        return "the smallest, as nothing becomes zero; inexact";
-    } else {
-        enum dti_round round = result->target->rule && dti_format_is_integer(f)
-                                   ? DTI_ROUND_ZERO
-                                   : dti_cast_round(route, f);
-        const bool underflow = (scalar->flags & DTI_FLAG_UNDERFLOW) != 0;
-        char *const end = stpcpy(buffer, roundings[round][dti_scalar_direction(scalar) < 0]);
-        (void)stpcpy(end, underflow ? ", inexact, underflow" : ", inexact");
+        return (size_t)snprintf(
+            buffer, DESCRIPTION_SIZE, "%s, %s%s (%s)", what, overflow ? "overflow" : "",
+            scalar->flags & DTI_FLAG_INVALID ? overflow ? ", invalid" : "invalid" : "",
+            limit_words(result, scalar, limit));
     }
+    if (!(scalar->flags & DTI_FLAG_INEXACT))
+        return say(buffer, &is_exact);
+    if (f->kind == DTI_KIND_BOOL)
+        return say(buffer, &is_not_zero);
+    if (f->specials == DTI_SPECIALS_POSIT && scalar->input.exponent < dti_format_min_exponent(f))
+        return say(buffer, &is_smallest);
+    const enum dti_round round = result->target->rule && dti_format_is_integer(f)
+                                     ? DTI_ROUND_ZERO
+                                     : dti_cast_round(route, f);
+    const size_t length = say(buffer, &roundings[round][dti_scalar_direction(scalar) < 0]);
+    return length +
+           say(buffer + length, scalar->flags & DTI_FLAG_UNDERFLOW ? &is_underflow : &is_inexact);
+}
+
+static const char *description(const struct dti_cast_result *result,
+                               const struct dti_scalar *scalar, char buffer[DESCRIPTION_SIZE])
+{
+    (void)describe(result, scalar, buffer);
     return buffer;
 }
 
@@ -111,7 +138,8 @@ static void put_head(const struct dti_cast_operand *operand, const struct dti_ca
                      struct dti_line *line)
 {
     char shown[HUMAN_OPERAND_SIZE], text[DTI_CAST_TEXT_SIZE];
-    dti_line_text(line, dti_human_operand(shown, operand->text, operand->length));
+    (void)dti_human_operand(shown, operand->text, operand->length);
+    dti_line_text(line, shown);
     dti_line_text(line, " -> ");
     dti_line_text(line, result->target->dtype.name);
     dti_line_text(line, " = ");
@@ -274,7 +302,7 @@ static enum dti_status show_full(const struct cast_values *values,
 
     put_head(operand, result, &line);
     if (result->known && result->components == 1)
-        dti_line_text(&line, describe(result, &result->component[0], text));
+        dti_line_text(&line, description(result, &result->component[0], text));
     else if (!result->known)
         dti_line_text(&line, "unknown");
     dti_line_end(&line);
@@ -285,7 +313,7 @@ static enum dti_status show_full(const struct cast_values *values,
             dti_human_label(&line, components[i], text);
             dti_line_to(&line, NOTE_COLUMN);
             dti_line_print(&line, DTI_STYLE_PLAIN, "%s\n",
-                           describe(result, &result->component[i], text));
+                           description(result, &result->component[i], text));
         }
         done = put_component(operand, i, f, &result->component[i], &line);
     }
@@ -331,19 +359,17 @@ static void put_plain_line(struct dti_buffer *text, const struct dti_cast_operan
     if (!dti_buffer_reserve(text, ROOM))
         return;
     char *const begin = text->data + text->length, *at = begin;
-    at += strlen(dti_human_operand(at, operand->text, operand->length));
-    const size_t more = (size_t)(at - begin) - dti_utf8_columns(begin, (size_t)(at - begin));
+    at += dti_human_operand(at, operand->text, operand->length); /* a column for each byte */
     at = add(at, " -> ", 4);
     at = add(stpcpy(at, result->target->dtype.name), " = ", 3);
     at += dti_cast_text(at, result);
-    const size_t column = (size_t)(at - begin) - more;
+    const size_t column = (size_t)(at - begin);
     const size_t blanks = column < NOTE_COLUMN ? NOTE_COLUMN - column : 2;
-    memset(at, ' ', blanks);
+    memset(at, ' ', NOTE_COLUMN);
     at += blanks;
     at += dti_cast_bits(at, result);
     at = add(at, "   ", 3);
-    const char *const words = describe(result, &result->component[0], at);
-    at = words == at ? at + strlen(at) : stpcpy(at, words);
+    at += describe(result, &result->component[0], at);
     at = add(at, "\n", 2) - 1; /* with its NUL */
     text->length += (size_t)(at - begin);
 }
@@ -366,7 +392,7 @@ void dti_cast_human_line(const struct cast_values *values, const struct dti_cast
         (void)dti_cast_bits(bits, result);
         dti_line_text(&line, bits);
         dti_line_text(&line, "   ");
-        dti_line_text(&line, describe(result, &result->component[0], text));
+        dti_line_text(&line, description(result, &result->component[0], text));
     }
     dti_line_end(&line);
 }

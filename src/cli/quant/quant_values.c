@@ -179,7 +179,8 @@ static void put_element(struct dti_table *table, const struct dti_quant_facts *f
 {
     const struct dti_quant_element *const stored = facts->stored;
     char operand[HUMAN_OPERAND_SIZE], text[DTI_TEXT_SIZE] = "-";
-    dti_text_cell(table, dti_human_operand(operand, facts->input, strlen(facts->input)));
+    (void)dti_human_operand(operand, facts->input, strlen(facts->input));
+    dti_text_cell(table, operand);
     if (facts->has_scaled)
         spell_scaled(text, &facts->scaled);
     dti_text_cell(table, text);
@@ -306,7 +307,8 @@ static void put_total(const struct dti_command_context *cx, const struct dti_qua
     if (result->special > 0)
         dti_line_print(&line, DTI_STYLE_WARN, "   nan and inf %zu", result->special);
     end(&line, NULL);
-    dti_loss_human_errors(&result->loss, dti_human_operand(place, worst, strlen(worst)), &line);
+    (void)dti_human_operand(place, worst, strlen(worst));
+    dti_loss_human_errors(&result->loss, place, &line);
     if (result->special > 0 && dti_quant_family(result->target) == DTI_FAMILY_INTEGER) {
         dti_line_put(&line, DTI_STYLE_WARN,
                      result->target->scheme.affine.affine.specials == DTI_QUANT_CLAMP

@@ -10,16 +10,15 @@
 
 enum { OPERAND_WHOLE = 48, OPERAND_HEAD = 24, OPERAND_TAIL = 8, EXACT_SHORT = 20, COLUMNS = 80 };
 
-const char *dti_human_operand(char buffer[HUMAN_OPERAND_SIZE], const char *text, size_t length)
+size_t dti_human_operand(char buffer[HUMAN_OPERAND_SIZE], const char *text, size_t length)
 {
     if (length <= OPERAND_WHOLE) {
         memcpy(buffer, text, length);
         buffer[length] = '\0';
-    } else {
-        (void)snprintf(buffer, HUMAN_OPERAND_SIZE, "%.*s...%.*s (%zu characters)", OPERAND_HEAD,
-                       text, OPERAND_TAIL, text + length - OPERAND_TAIL, length);
+        return length;
     }
-    return buffer;
+    return (size_t)snprintf(buffer, HUMAN_OPERAND_SIZE, "%.*s...%.*s (%zu characters)",
+                            OPERAND_HEAD, text, OPERAND_TAIL, text + length - OPERAND_TAIL, length);
 }
 
 /* Operands such as 1e99999999 are limited to 2^DTI_EXPONENT_LIMIT; their differences and quotients

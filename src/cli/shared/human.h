@@ -19,9 +19,9 @@
 #include "util/error.h"
 
 /* An operand as typed, shortened in the middle if it has more than 48 characters. The text holds
- * number characters only (it was parsed). */
+ * number characters only (it was parsed). Returns its length. */
 enum { HUMAN_OPERAND_SIZE = 96 };
-const char *dti_human_operand(char buffer[HUMAN_OPERAND_SIZE], const char *text, size_t length);
+size_t dti_human_operand(char buffer[HUMAN_OPERAND_SIZE], const char *text, size_t length);
 
 /* A path without quotes, safe for a terminal. */
 const char *dti_human_path(char buffer[DTI_QUOTE_SIZE], const char *path);

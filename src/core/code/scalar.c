@@ -85,10 +85,9 @@ void dti_scalar_store(const struct dti_cast *cast, const struct dti_value *input
         if ((outcome.flags & DTI_FLAG_NO_NAN) && !(flags & DTI_FLAG_NO_NAN))
             ret->no_nan_stage = stage;
         flags |= outcome.flags;
-        dti_decode(to, outcome.code, &value);
+        dti_decode(to, outcome.code, stage < cast->via_count ? &value : &ret->stored);
     }
     ret->input = *input;
-    ret->stored = value;
     ret->code = outcome.code;
     ret->flags = flags;
     dti_scalar_compare(ret);

@@ -58,8 +58,9 @@ enum dti_arith_count {
     DTI_ARITH_COUNTS
 };
 
-/* There are no kernels for x87, whose registers round sums of doubles twice. Writes n results; one
- * that overflowed to NaN, and one whose exact result is NaN, is some NaN. */
+/* There are no kernels for x87, whose registers round sums of doubles twice. Operands are numbers
+ * of the target. Writes n results; one that overflowed to NaN, and one whose exact result is NaN,
+ * is some NaN. */
 typedef void dti_arith_round_fn(const struct dti_arith_tile *tile,
                                 const struct dti_arith_target *target, float *ret_results,
                                 uint64_t ret[DTI_ARITH_COUNTS]);
@@ -90,8 +91,8 @@ struct dti_rounded_limits {
 };
 
 /* The numbers of an array and what a cast stored for them, decoded: arrays of n < 2^32 floats
- * (rounded32) or doubles. ret_inexact receives a 1 for each inexact element, else a
- * 0. */
+ * (rounded32) or doubles. ret_inexact: NULL, or receives a 1 for each inexact element,
+ * else a 0. */
 typedef void dti_arith_rounded_fn(const void *source, const void *stored, size_t n,
                                   const struct dti_rounded_limits *limits,
                                   uint64_t ret[DTI_ROUNDED_COUNTS], uint8_t *ret_inexact);

@@ -2,6 +2,7 @@
  *
  * Arithmetic on tiles in fp64, its rounding, and what that did to the results. Compiled once per
  * level; the operation is a constant in each loop, so the compiler can vectorize it. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -26,13 +27,29 @@ DTI_LANE double add_to_odd(double a, double b)
     return dti_fp64_from_bits(bits);
 }
 
+/* Loops of sums are also those of differences, with an operand negated. */
+DTI_LANE uint32_t flip_of(const struct dti_arith_tile *tile)
+{
+    return tile->op == DTI_ARITH_SUBTRACT ? UINT32_C(1) << 31 : 0;
+}
+
+DTI_LANE float second_of(enum dti_arith_op op, float y, uint32_t flip)
+{
+    uint32_t bits;
+    if (op != DTI_ARITH_ADD)
+        return y;
+    memcpy(&bits, &y, sizeof bits);
+    bits ^= flip;
+    memcpy(&y, &bits, sizeof y);
+    return y;
+}
+
 DTI_LANE double exact_of(enum dti_arith_op op, double x, double y, double z)
 {
     switch (op) {
     case DTI_ARITH_ADD:
+    case DTI_ARITH_SUBTRACT: /* y is negated: see second_of() */
         return add_to_odd(x, y);
-    case DTI_ARITH_SUBTRACT:
-        return add_to_odd(x, -y);
     case DTI_ARITH_MULTIPLY:
         return x * y;
     case DTI_ARITH_DIVIDE:
@@ -88,15 +105,14 @@ DTI_LANE void count_one(enum dti_arith_op op, double x, double y, double z, doub
     c->overflow += overflow;
     if (op == DTI_ARITH_DIVIDE)
         c->divide_by_zero += infinite & (uint64_t)(fabs(x) < INFINITY);
-    if (op != DTI_ARITH_ADD && op != DTI_ARITH_SUBTRACT) {
+    if (op != DTI_ARITH_ADD) {
         c->to_zero += changed & (uint64_t)(result == 0);
         c->subnormal +=
             changed & (uint64_t)(magnitude > 0) & (uint64_t)(magnitude < t->smallest_normal);
     }
-    if (op == DTI_ARITH_ADD || op == DTI_ARITH_SUBTRACT) {
-        const double other = op == DTI_ARITH_ADD ? y : -y;
-        c->absorbed += in_range & no_zero & y_no_zero &
-                       ((uint64_t)(result == x) | (uint64_t)(result == other));
+    if (op == DTI_ARITH_ADD) {
+        c->absorbed +=
+            in_range & no_zero & y_no_zero & ((uint64_t)(result == x) | (uint64_t)(result == y));
     }
     if (op == DTI_ARITH_FMA) {
         const uint64_t z_no_zero = (uint64_t)(z < 0) | (uint64_t)(z > 0);
@@ -116,15 +132,17 @@ DTI_LANE void round_loop(enum dti_arith_op op, const struct dti_arith_tile *tile
     const struct dti_arith_target t = *target;
     float *restrict const to = ret_results;
     const size_t n = tile->n;
+    const uint32_t flip = flip_of(tile);
     struct lane_counts c = {0};
     for (size_t i = 0; i < n; i++) {
-        const double exact = exact_of(op, x[i], y[i], z[i]), rounded = round_one(&t, exact);
+        const double second = second_of(op, y[i], flip);
+        const double exact = exact_of(op, x[i], second, z[i]), rounded = round_one(&t, exact);
         const uint64_t finite = (uint64_t)(fabs(exact) < INFINITY);
         const uint64_t beyond = (uint64_t)(fabs(rounded) > t.largest);
         const double limit = copysign(either(finite, t.overflow, t.infinity), exact);
         const double result =
             either((uint64_t)(exact == exact), either(beyond, limit, rounded), exact);
-        count_one(op, x[i], y[i], z[i], exact, result, beyond & finite, &t, &c);
+        count_one(op, x[i], second, z[i], exact, result, beyond & finite, &t, &c);
         to[i] = (float)result;
     }
     ret[DTI_ARITH_COUNT_INEXACT] = c.inexact;
@@ -135,6 +153,62 @@ DTI_LANE void round_loop(enum dti_arith_op op, const struct dti_arith_tile *tile
     ret[DTI_ARITH_COUNT_TO_ZERO] = c.to_zero;
     ret[DTI_ARITH_COUNT_SUBNORMAL] = c.subnormal;
     ret[DTI_ARITH_COUNT_ABSORBED] = c.absorbed;
+}
+
+/* Numbers of at most this many bits after the first one need no fp64, as 24 bits are 2 x 11 + 2
+ * (Figueroa 1995): an fp32 result rounded again is the exact one rounded once, and the same only if
+ * that is the exact one, or a sum of which one operand is too small to count. */
+enum { PLAIN_BITS = 10 };
+
+/* Operands and results of the target that are zeros or normal numbers; sums may be subnormal, as
+ * they are exact then. False, with some results, if others come up. */
+DTI_LANE bool plain_loop(enum dti_arith_op op, const struct dti_arith_tile *tile,
+                         const struct dti_arith_target *target, float *ret_results,
+                         uint64_t ret[DTI_ARITH_COUNTS])
+{
+    const bool sums = op == DTI_ARITH_ADD;
+    const float *const x = tile->x, *const y = op == DTI_ARITH_SQRT ? x : tile->y;
+    float *restrict const to = ret_results;
+    const float largest = (float)target->largest;
+    const float least = sums ? 0 : (float)target->smallest_normal;
+    const unsigned drop = 23 - target->man_bits;
+    const uint32_t half = UINT32_C(1) << (drop - 1), flip = flip_of(tile);
+    uint32_t inexact = 0, absorbed = 0, others = 0;
+    for (size_t i = 0; i < tile->n; i++) {
+        const float a = x[i], b = second_of(op, y[i], flip);
+        const float exact = sums                       ? a + b
+                            : op == DTI_ARITH_MULTIPLY ? a * b
+                            : op == DTI_ARITH_DIVIDE   ? a / b
+                                                       : sqrtf(a);
+        uint32_t bits;
+        float result;
+        memcpy(&bits, &exact, sizeof bits);
+        bits = (bits + half - 1 + (bits >> drop & 1)) & ~(2 * half - 1);
+        memcpy(&result, &bits, sizeof result);
+        const uint32_t no_zeros = (uint32_t)(a != 0) & (uint32_t)(b != 0);
+        const uint32_t small =
+            sums ? no_zeros & ((uint32_t)(result == a) | (uint32_t)(result == b)) : 0;
+        others |= ((uint32_t)(exact == exact) & (uint32_t)(fabsf(result) <= largest)) ^ 1;
+        others |= sums ? 0 : no_zeros & (uint32_t)(fabsf(result) < least);
+        inexact += small | (uint32_t)(result < exact) | (uint32_t)(result > exact);
+        absorbed += small;
+        to[i] = result;
+    }
+    memset(ret, 0, DTI_ARITH_COUNTS * sizeof *ret);
+    ret[DTI_ARITH_COUNT_INEXACT] = inexact;
+    ret[DTI_ARITH_COUNT_ABSORBED] = absorbed;
+    return others == 0;
+}
+
+DTI_LANE bool is_plain(enum dti_arith_op op, const struct dti_arith_target *target)
+{
+#if defined DTI_HAVE_X86 && !defined __AVX2__ /* for old machines: small */
+    (void)op, (void)target;
+    return false;
+#else
+    return target->man_bits <= PLAIN_BITS && target->smallest_normal >= FLT_MIN &&
+           op != DTI_ARITH_FMA;
+#endif
 }
 
 /* The exponent field: numbers of fp32 that are not zero are normal in fp64. */
@@ -161,27 +235,30 @@ DTI_LANE void exact_loop(enum dti_arith_op op, const struct dti_arith_tile *tile
     const float *const y = op == DTI_ARITH_SQRT ? x : tile->y + from;
     const float *const z = op == DTI_ARITH_FMA ? tile->z + from : x;
     double *restrict const to = ret;
+    const uint32_t flip = flip_of(tile);
     for (size_t i = 0; i < n; i++)
-        to[i] = exact_of(op, x[i], y[i], z[i]);
+        to[i] = exact_of(op, x[i], second_of(op, y[i], flip), z[i]);
 }
 
-#define EACH_OPERATION(DO) \
-    switch (tile->op) {    \
-        DO(ADD)            \
-        DO(SUBTRACT)       \
-        DO(MULTIPLY)       \
-        DO(DIVIDE)         \
-        DO(SQRT)           \
-        DO(FMA)            \
+#define EACH_OPERATION(DO)   \
+    switch (tile->op) {      \
+    case DTI_ARITH_SUBTRACT: \
+        DO(ADD)              \
+        DO(MULTIPLY)         \
+        DO(DIVIDE)           \
+        DO(SQRT)             \
+        DO(FMA)              \
     }
 
 void DTI_LANES_NAME(dti_arith_round)(const struct dti_arith_tile *tile,
                                      const struct dti_arith_target *target, float *ret_results,
                                      uint64_t ret[DTI_ARITH_COUNTS])
 {
-#define ROUND(op)                                                   \
-    case DTI_ARITH_##op:                                            \
-        round_loop(DTI_ARITH_##op, tile, target, ret_results, ret); \
+#define ROUND(op)                                                        \
+    case DTI_ARITH_##op:                                                 \
+        if (!is_plain(DTI_ARITH_##op, target) ||                         \
+            !plain_loop(DTI_ARITH_##op, tile, target, ret_results, ret)) \
+            round_loop(DTI_ARITH_##op, tile, target, ret_results, ret);  \
         return;
     EACH_OPERATION(ROUND)
 #undef ROUND

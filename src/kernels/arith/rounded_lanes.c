@@ -11,7 +11,18 @@
 
 enum { BLOCKS = 128, NUMBERS = 2 * BLOCKS }; /* of four random words, drawn at once */
 
-/* The counters are as wide as the numbers, so that comparisons need no conversion. */
+/* The counters are as wide as the numbers, so that comparisons need no conversion. Most lists have
+ * only numbers in range: others than those need more comparisons. */
+#define PLAIN_LOOP(number, counter, magnitude_of)                                       \
+    for (size_t i = 0; i < n; i++) {                                                    \
+        const number x = from[i], y = to[i];                                            \
+        const counter changed = (counter)(x < y) | (counter)(x > y);                    \
+        others |= ((counter)(x < over) & (counter)(x > under)) ^ 1;                     \
+        inexact += changed;                                                             \
+        to_zero += changed & (counter)(y == 0);                                         \
+        subnormal += changed & (counter)(y != 0) & (counter)(magnitude_of(y) < normal); \
+    }
+
 #define ROUNDED_LOOP(number, counter, magnitude_of)                                      \
     for (size_t i = 0; i < n; i++) {                                                     \
         const number x = from[i], y = to[i];                                             \
@@ -24,7 +35,6 @@ enum { BLOCKS = 128, NUMBERS = 2 * BLOCKS }; /* of four random words, drawn at o
         to_zero += in_range & (counter)(y == 0);                                         \
         subnormal += in_range & (counter)(y != 0) & (counter)(magnitude_of(y) < normal); \
         undecided += finite ^ 1;                                                         \
-        inexact_to[i] = (uint8_t)changed;                                                \
     }
 
 /* A limit as the least number that is not below it. */
@@ -34,19 +44,25 @@ DTI_LANE float limit_of(double magnitude)
     return (double)nearest < magnitude ? dti_fp32_above(nearest) : nearest;
 }
 
-#define ROUNDED(number, counter, magnitude_of, limit)                             \
-    const number *const from = source;                                            \
-    const number *const to = stored;                                              \
-    const number over = limit(limits->overflow_from[0]);                          \
-    const number under = -limit(limits->overflow_from[1]);                        \
-    const number normal = (number)limits->smallest_normal;                        \
-    counter inexact = 0, overflow = 0, to_zero = 0, subnormal = 0, undecided = 0; \
-    uint8_t *restrict const inexact_to = ret_inexact;                             \
-    ROUNDED_LOOP(number, counter, magnitude_of)                                   \
-    ret[DTI_ROUNDED_INEXACT] = inexact;                                           \
-    ret[DTI_ROUNDED_OVERFLOW] = overflow;                                         \
-    ret[DTI_ROUNDED_TO_ZERO] = to_zero;                                           \
-    ret[DTI_ROUNDED_SUBNORMAL] = subnormal;                                       \
+#define ROUNDED(number, counter, magnitude_of, limit)                                     \
+    const number *const from = source;                                                    \
+    const number *const to = stored;                                                      \
+    const number over = limit(limits->overflow_from[0]);                                  \
+    const number under = -limit(limits->overflow_from[1]);                                \
+    const number normal = (number)limits->smallest_normal;                                \
+    counter inexact = 0, overflow = 0, to_zero = 0, subnormal = 0, undecided = 0;         \
+    counter others = 0;                                                                   \
+    PLAIN_LOOP(number, counter, magnitude_of)                                             \
+    if (others) {                                                                         \
+        inexact = to_zero = subnormal = 0;                                                \
+        ROUNDED_LOOP(number, counter, magnitude_of)                                       \
+    }                                                                                     \
+    for (size_t i = 0; ret_inexact && i < n; i++)                                         \
+        ret_inexact[i] = (magnitude_of(from[i]) < (number)INFINITY) & (from[i] != to[i]); \
+    ret[DTI_ROUNDED_INEXACT] = inexact;                                                   \
+    ret[DTI_ROUNDED_OVERFLOW] = overflow;                                                 \
+    ret[DTI_ROUNDED_TO_ZERO] = to_zero;                                                   \
+    ret[DTI_ROUNDED_SUBNORMAL] = subnormal;                                               \
     ret[DTI_ROUNDED_UNDECIDED] = undecided;
 
 void DTI_LANES_NAME(dti_arith_rounded32)(const void *source, const void *stored, size_t n,

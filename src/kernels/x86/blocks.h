@@ -22,7 +22,14 @@
 #include "kernels/lanes.h"
 #include "kernels/streaming.h"
 
-enum { DTI_CACHE_LINE = 64, DTI_PREFETCH_DISTANCE = 8192, DTI_BLOCK_BYTES_MAX = 512 };
+/* DTI_SCAN_AHEAD: how far kernels that only read prefetch, in bytes: to the next page, where
+ * processors do not go by themselves. */
+enum {
+    DTI_CACHE_LINE = 64,
+    DTI_PREFETCH_DISTANCE = 8192,
+    DTI_SCAN_AHEAD = 4096,
+    DTI_BLOCK_BYTES_MAX = 512
+};
 
 /* Processes one block. constants: precomputed by the kernel. stream: dst is aligned to a cache
  * line, and stores bypass the caches. */
@@ -36,16 +43,21 @@ struct dti_blocks {
     bool prefetch;             /* computes much per cache line: prefetch in software */
 };
 
+/* Prefetches the lines that begin `ahead` bytes after `from`. The addresses need not be valid. */
+DTI_INLINE void prefetch_lines(const void *from, size_t ahead, size_t bytes)
+{
+    for (size_t line = 0; line < bytes; line += DTI_CACHE_LINE)
+        __builtin_prefetch((const void *)((uintptr_t)from + ahead + line));
+}
+
 /* Processes the block at unit `at`; prefetches the source `ahead` bytes further on. */
 DTI_INLINE void dti_blocks_one(struct dti_blocks blocks, const void *constants, unsigned char *dst,
                                const unsigned char *src, size_t at, bool fetch, size_t ahead,
                                bool stream)
 {
     const unsigned char *const from = src + at * blocks.src_unit;
-    if (fetch) {
-        for (size_t line = 0; line < blocks.units * blocks.src_unit; line += DTI_CACHE_LINE)
-            __builtin_prefetch((const void *)((uintptr_t)from + ahead + line));
-    }
+    if (fetch)
+        prefetch_lines(from, ahead, blocks.units * blocks.src_unit);
     blocks.run(constants, dst + at * blocks.dst_unit, from, stream);
 }
 

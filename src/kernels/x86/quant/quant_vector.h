@@ -269,8 +269,7 @@ DTI_INLINE floats plain_nans(floats x)
 
 DTI_INLINE void prefetch(const unsigned char *src, size_t bytes)
 {
-    for (size_t line = 0; line < bytes; line += DTI_CACHE_LINE)
-        __builtin_prefetch((const void *)((uintptr_t)src + DTI_PREFETCH_DISTANCE + line));
+    prefetch_lines(src, DTI_PREFETCH_DISTANCE, bytes);
 }
 
 /* The number of units before the first one whose result is aligned to a vector; 0 if there is

@@ -34,6 +34,7 @@ DTI_INLINE double squares_of(const unsigned char *codes, size_t n, bool bf16)
     __m256d s0 = _mm256_setzero_pd(), s1 = s0, s2 = s0, s3 = s0;
     for (size_t i = 0; i < n; i += LANES) {
         __m128 first[2], second[2];
+        prefetch_lines(codes + 2 * i, DTI_SCAN_AHEAD, 2 * LANES);
         widen(codes + 2 * i, bf16, first);
         widen(codes + 2 * (i + HALF), bf16, second);
         s0 = add_square(s0, first[0]);

@@ -189,6 +189,7 @@ static DTI_NOINLINE void go_alone(struct dti_comparison_found *found, const floa
     __m256d s0 = _mm256_setzero_pd(), s1 = s0, s2 = s0, s3 = s0;
     size_t i = 0;
     for (; n - i >= LANES; i += LANES) {
+        prefetch_lines(a + i, DTI_SCAN_AHEAD, LANES * sizeof *a);
         s0 = add_square(s0, _mm_loadu_ps(a + i));
         s1 = add_square(s1, _mm_loadu_ps(a + i + PASS));
         s2 = add_square(s2, _mm_loadu_ps(a + i + 2 * PASS));

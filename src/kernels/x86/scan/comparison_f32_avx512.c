@@ -119,8 +119,11 @@ DTI_INLINE void go_through(struct comparison_pass *ret, const struct comparison_
     struct comparison_pass p = *ret;
     const struct comparison_view_avx512 l = *look;
     size_t i = 0;
-    for (; n - i >= LANES; i += LANES)
+    for (; n - i >= LANES; i += LANES) {
+        prefetch_lines(a + i, DTI_SCAN_AHEAD, LANES * sizeof *a);
+        prefetch_lines(b + i, DTI_SCAN_AHEAD, LANES * sizeof *b);
         add_vector(&p, &l, _mm512_loadu_ps(a + i), _mm512_loadu_ps(b + i), steps, tolerant);
+    }
     if (i < n) {
         const __mmask16 some = (__mmask16)(ALL >> (LANES - (n - i)));
         add_vector(&p, &l, _mm512_maskz_loadu_ps(some, a + i), _mm512_maskz_loadu_ps(some, b + i),
@@ -137,6 +140,7 @@ static DTI_NOINLINE void go_alone(struct comparison_pass *ret, const float *a, s
     for (size_t i = 0; i < n; i += LANES) {
         const __mmask16 some = (__mmask16)(n - i < LANES ? ALL >> (LANES - (n - i)) : ALL);
         const __m512 x = _mm512_maskz_loadu_ps(some, a + i);
+        prefetch_lines(a + i, DTI_SCAN_AHEAD, LANES * sizeof *a);
         const __m512d first = _mm512_cvtps_pd(_mm512_castps512_ps256(x));
         const __m512d second = _mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1));
         low = _mm512_fmadd_pd(first, first, low);

@@ -199,9 +199,7 @@ DTI_INLINE void cast_group(const double *source, unsigned char *codes, float *na
         const vector_pd low = load(source + i), high = load(source + i + WIDE);
         const vector both = join_halves((half_vector)VECTOR_BITS(cvtpd_ps)(low),
                                         (half_vector)VECTOR_BITS(cvtpd_ps)(high));
-        for (size_t line = 0; line < 2 * VECTOR; line += DTI_CACHE_LINE)
-            __builtin_prefetch(
-                (const void *)((uintptr_t)(source + i) + line + DTI_PREFETCH_DISTANCE));
+        prefetch_lines(source + i, DTI_PREFETCH_DISTANCE, (size_t)2 * VECTOR);
         if (stream)
             store_vector((unsigned char *)(void *)(narrow + i), both, false);
         store_vector(codes + i * sizeof *narrow, both, stream);

@@ -162,6 +162,7 @@ DTI_INLINE void go_through(struct stats_codes_pass *p, enum stats_codes dtype,
     vector least = VECTOR_BITS(set1_epi16)(-1), signs = VECTOR_WHOLE(setzero)();
     for (size_t i = 0; i < n; i += STEP) {
         const vector words = load_vector(codes + 2 * i);
+        prefetch_lines(codes + 2 * i, DTI_SCAN_AHEAD, VECTOR);
         highest = VECTOR_BITS(max_epi16)(highest, words);
         highest_word = VECTOR_BITS(max_epu16)(highest_word, words);
         least = VECTOR_BITS(min_epu16)(least, VECTOR_BITS(add_epi16)(words, words));

@@ -68,6 +68,7 @@ DTI_INLINE void go_through(struct dti_stats_pass *p, const float *x, size_t n, d
     s.max = _mm256_set1_ps(-INFINITY);
     size_t i = 0;
     for (; n - i >= LANES; i += LANES) {
+        prefetch_lines(x + i, DTI_SCAN_AHEAD, LANES * sizeof *x);
         add_eight(&s, 0, _mm256_loadu_ps(x + i), shift, shifted);
         add_eight(&s, 1, _mm256_loadu_ps(x + i + HALF), shift, shifted);
     }

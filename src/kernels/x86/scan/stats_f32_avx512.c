@@ -68,6 +68,7 @@ DTI_INLINE struct stats_pass_avx512 go_through(const float *x, size_t n, double 
     struct stats_pass_avx512 p = no_pass();
     size_t i = 0;
     for (; n - i >= STEP; i += STEP) {
+        prefetch_lines(x + i, DTI_SCAN_AHEAD, STEP * sizeof *x);
         add_vector(&p, 0, _mm512_loadu_ps(x + i), shift, shifted, ALL);
         add_vector(&p, 1, _mm512_loadu_ps(x + i + LANES), shift, shifted, ALL);
     }
