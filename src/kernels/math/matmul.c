@@ -263,7 +263,7 @@ static void multiply(const struct strip_product *block, unsigned char *c, size_t
         tile->enter(shape->rows);
     for (size_t turn = 0; turn < turns; turn++) {
         const size_t panel = turn % panels, left = block->columns - panel * block->columns_of_tile;
-        /* not beside panels that must come from the L2 cache as fast as it can deliver */
+        /* not if panels must come from the L2 cache as fast as it can deliver */
         for (size_t i = turn; next && !scratch && i < rows; i += turns)
             fetch_later(next + i * next_stride, next_bytes);
         const bool whole = scratch || left >= block->columns_of_tile;
