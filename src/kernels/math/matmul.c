@@ -5,7 +5,7 @@
  *
  *     for each block of columns of C
  *         for each block of k: pack B
- *             for each strip of rows: pack A, and prefetch the next strip
+ *             for each strip of rows: pack A, and perhaps prefetch the next strip
  *                 for each panel: a tile of C, in registers
  *
  * Registers that multiply faster than the L2 cache can deliver use longer blocks of k, split
@@ -263,8 +263,7 @@ static void multiply(const struct strip_product *block, unsigned char *c, size_t
         tile->enter(shape->rows);
     for (size_t turn = 0; turn < turns; turn++) {
         const size_t panel = turn % panels, left = block->columns - panel * block->columns_of_tile;
-        /* not if panels must come from the L2 cache as fast as it can deliver */
-        for (size_t i = turn; next && !scratch && i < rows; i += turns)
+        for (size_t i = turn; next && i < rows; i += turns)
             fetch_later(next + i * next_stride, next_bytes);
         const bool whole = scratch || left >= block->columns_of_tile;
         multiply_tile(block, shape, scratch ? scratch + panel * tile_bytes : c + panel * width,
@@ -308,8 +307,10 @@ static void run_block(const struct dti_matmul *matmul, const struct share *share
         const size_t rows = left < tall ? left : tall;
         const unsigned char *const from = a + at * a_stride + first_k * tile->element;
         tile->pack_a(share->strip, from, a_stride, rows, deep);
+        /* parts of panels come from the L2 cache as fast as it can deliver */
+        const bool fetches = !tile->take && left >= 2 * tall;
         multiply(&block, c + at * c_stride + first_column * tile->step, c_stride, rows,
-                 left >= 2 * tall ? from + tall * a_stride : NULL, a_stride, deep * tile->element);
+                 fetches ? from + tall * a_stride : NULL, a_stride, deep * tile->element);
     }
 }
 
