@@ -259,8 +259,8 @@ static enum dti_status put_text(const struct cast_lines *lines, size_t from, siz
                                 struct dti_error *reterr)
 {
     const struct dti_command_context *const cx = lines->values->cx;
-    if (from < to)
-        (void)fwrite(lines->text.data + from, 1, to - from, cx->out);
+    if (from < to && fwrite(lines->text.data + from, 1, to - from, cx->out) < to - from)
+        dti_standard_note_failure();
     return from < to ? dti_command_context_turn(cx, reterr) : DTI_OK;
 }
 
@@ -377,7 +377,8 @@ static enum dti_status cast_blocks(struct stream *stream, struct dti_error *rete
             begin_team(stream);
         stream->alone = !stream->full || !stream->team;
         stream->waits = true;
-        if (!dti_lines_ready(&stream->input) && stream->input.number > 0 && fflush(cx->raw) != 0)
+        if (!dti_lines_ready(&stream->input) && stream->input.number > 0 &&
+            dti_standard_flush(cx->raw, NULL) != DTI_OK)
             return DTI_OK; /* the reader is gone or the disk is full: dti_standard_close() reports
                             * which */
         const enum dti_status status =
