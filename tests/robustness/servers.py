@@ -344,7 +344,8 @@ def judge_shards(b, hub):
         there, here = address.rsplit("/", 1)[0] + "/", "sharded/"
         check(run.returncode == 0, run.stderr)
         check(run.stdout.replace(there, here) == local.stdout, address, "is another checkpoint")
-        check(b.run("cast", address, "bf16", "-o", "from-remote/", "--force", **hub).returncode == 0, address)
+        cast = b.run("cast", address, "bf16", "-o", "from-remote/", "--force", **hub)
+        check(cast.returncode == 0, address, cast)
         check(b.run("cast", "sharded", "bf16", "-o", "from-local/", "--force").returncode == 0, "sharded")
         names = sorted(os.listdir(b.folder / "from-local"))
         check(names == sorted(os.listdir(b.folder / "from-remote")) and "config.json" in names, names)
