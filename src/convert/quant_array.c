@@ -14,8 +14,8 @@
 enum {
     MEMBER_BYTES = 1 << 18, /* bytes of numbers: less is not worth a thread */
     LOOK_AFTER = 1 << 20,   /* numbers between two looks whether the call is cancelled */
-    PIECE_BYTES = 1 << 15,  /* bytes of numbers that stay in the cache between their range and
-                             * their codes */
+    PIECE_BYTES = 1 << 14,  /* bytes of numbers that stay in the cache between their range and
+                             * their codes, with as many that are prefetched */
     CHANNEL_MOST = 1 << 16, /* numbers of a channel that do */
 };
 

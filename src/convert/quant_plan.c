@@ -558,6 +558,7 @@ struct dti_affine_args dti_quant_channel_args(const struct dti_quant_job *job, s
     args.inverse = job->known->inverse[channel];
     args.zero_point = job->known->zero_point[channel];
     args.stream = job->stream;
+    args.ahead = job->ahead;
     return args;
 }
 

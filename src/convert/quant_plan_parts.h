@@ -96,6 +96,7 @@ struct dti_quant_job {
     unsigned char *scales;
     int32_t *zero_points; /* NULL: not wanted, or all equal the plan's */
     const struct dti_streaming *stream;
+    size_t ahead; /* prefetch distance, as in struct dti_affine_args */
     struct dti_quant_count *count;
     struct dti_quant_scratch *scratch;
 };
@@ -137,7 +138,7 @@ struct dti_affine_scale dti_quant_choose(const struct dti_quant_plan *plan,
 void dti_quant_scales_choose(struct dti_quant_scales *scales, const struct dti_quant_plan *plan,
                              const struct dti_quant_ranges *ranges, size_t first, size_t count);
 /* dti_quant_run() for whole channels that are runs of elements, without a report; streamed stores
- * are not ordered. */
+ * are not ordered. Prefetches as many numbers after them. */
 void dti_quant_run_channels(const struct dti_quant_plan *plan, const struct dti_quant_scales *known,
                             uint64_t first, const void *numbers, size_t n, void *codes,
                             const struct dti_streaming *stream, void *scratch);

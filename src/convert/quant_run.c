@@ -482,6 +482,7 @@ void dti_quant_run_channels(const struct dti_quant_plan *plan, const struct dti_
                                       .numbers = numbers,
                                       .codes = codes,
                                       .stream = stream,
+                                      .ahead = n / 8 * plan->number_bits,
                                       .count = &unwanted,
                                       .scratch = scratch};
     run_known(&job);

@@ -46,6 +46,8 @@ struct dti_affine_args {
                                          * ignored */
     const int32_t *zero_points;         /* used with scales; NULL: all are zero_point */
     const struct dti_streaming *stream; /* use streaming stores (a hint); NULL: cached */
+    size_t ahead;                       /* quantization: bytes from a number to that which is
+                                         * prefetched meanwhile; 0: as far as usual */
 };
 typedef void dti_affine_quantize_fn(const struct dti_affine_args *args, void *codes, const float *x,
                                     size_t n, struct dti_quant_count *count);

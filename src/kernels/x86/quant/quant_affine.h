@@ -12,6 +12,7 @@ enum { STEP = 4 * LANES }; /* elements */
 struct affine_common {
     const struct dti_affine_args *args;
     floats scale, inverse;
+    size_t ahead; /* prefetch distance in bytes */
     bool stream;
 };
 
@@ -22,6 +23,7 @@ static inline struct affine_common affine_common(const struct dti_affine_args *a
         .args = args,
         .scale = floats_of(args->scale),
         .inverse = floats_of(args->inverse),
+        .ahead = args->ahead > 0 ? args->ahead : DTI_PREFETCH_DISTANCE,
         .stream = args->stream && n >= 4 * STEP &&
                   (args->affine->code.width <= 8 || (uintptr_t)codes % 2 == 0),
     };

@@ -53,7 +53,7 @@ DTI_INLINE void encode_loop(const struct encode *c, struct affine_place p, size_
     if (at > 0)
         go_portable(&c->common, p, at, count);
     for (; n - at >= STEP; at += STEP) {
-        prefetch(p.x + 4 * at, 4 * STEP);
+        prefetch_lines(p.x + 4 * at, c->common.ahead, 4 * STEP);
         encode_step(c, place_at(p, at, 1, columns), count, division, refined, columns, stream);
     }
     if (at < n)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * fp32 -> integer codes of at most 16 bits, with one scale, or one per element. Special cases
- * (NaNs, infinities, quotients of 2^20 or more, and ties if the exact quotient is required) go
+ * (NaNs, infinities, quotients around 2^20 or more, and ties if the exact quotient is required) go
  * to the portable kernel, step by step; everything else is a quotient, a conversion, an addition
  * and a clamp.
  */
@@ -9,20 +9,47 @@
 #include "kernels/x86/quant/quant_refined.h"
 
 #ifdef __AVX2__
-static const float small_quotient = 0x1p20f;
-
 /* Parameters of a step. */
 struct affine {
     struct affine_common common;
-    vector zero, low, high, mask; /* low, high: 32-bit; mask: for codes in words */
-    vector low_words, high_words;
+    vector zero, low, high, mask; /* 32-bit: for codes in words */
+    vector zero_words, span;      /* words: the zero point, or 0, and high; both less low */
+    vector low_bytes, mask_bytes;
 };
 
-/* Whether clamping STEP quotients is sufficient. */
-static DTI_NOINLINE bool all_small(const floats q[4])
+/* Whether clamping STEP conversions, with or without zero points of at most 16 bits, is sufficient:
+ * none overflowed. */
+DTI_INLINE bool all_small(const vector sum[4])
 {
-    return all_below(q[0], small_quotient) && all_below(q[1], small_quotient) &&
-           all_below(q[2], small_quotient) && all_below(q[3], small_quotient);
+    const vector a = VECTOR_WHOLE(or)(VECTOR_BITS(abs_epi32)(sum[0]),
+                                      VECTOR_BITS(abs_epi32)(sum[1])),
+                 b = VECTOR_WHOLE(or)(VECTOR_BITS(abs_epi32)(sum[2]),
+                                      VECTOR_BITS(abs_epi32)(sum[3]));
+    return numbers_that_differ(VECTOR_WHOLE(and)(VECTOR_WHOLE(or)(a, b), lanes_of(0xfff00000)),
+                               VECTOR_WHOLE(setzero)()) == 0;
+}
+
+/* Codes in bytes of the conversions of STEP quotients, each with its zero point already added or
+ * without. Codes less low are from 0 to span; conversions saturate to words, which no zero point
+ * brings back into that range. */
+DTI_INLINE vector bytes_of(const struct affine *c, const vector sum[4], unsigned *ret_clipped)
+{
+    const vector none = VECTOR_WHOLE(setzero)();
+    vector words[2];
+    for (unsigned i = 0; i < 2; i++)
+        words[i] = VECTOR_BITS(adds_epi16)(VECTOR_BITS(packs_epi32)(sum[2 * i], sum[2 * i + 1]),
+                                           c->zero_words);
+    if (words_above(VECTOR_BITS(max_epu16)(words[0], words[1]), c->span) != 0) {
+        for (unsigned i = 0; i < 2; i++) {
+            *ret_clipped +=
+                (unsigned)__builtin_popcount(words_above(words[i], c->span)) / WORD_MASK_BITS;
+            words[i] = VECTOR_BITS(min_epi16)(VECTOR_BITS(max_epi16)(words[i], none), c->span);
+        }
+    }
+    return VECTOR_WHOLE(and)(
+        VECTOR_BITS(add_epi8)(order_packed(VECTOR_BITS(packus_epi16)(words[0], words[1])),
+                              c->low_bytes),
+        c->mask_bytes);
 }
 
 /* Processes STEP elements. A conversion that overflows 32 bits gives -2^31, which no zero point
@@ -31,19 +58,20 @@ DTI_INLINE void affine_step(const struct affine *c, struct affine_place p,
                             struct dti_quant_count *count, enum dti_quant_division division,
                             bool refined, bool columns, bool wide, bool stream)
 {
-    floats q[4];
     vector sum[4], code[2];
     unsigned clipped = 0;
     bool odd = false;
     for (unsigned i = 0; i < 4; i++) {
-        q[i] = refined ? refined_quotient(load_floats(p.x + i * VECTOR), c->common.scale,
-                                          c->common.inverse)
-                       : quotient_of(&c->common, p, i, division, columns);
-        const vector zero =
-            columns && p.zero_points ? load_vector(p.zero_points + i * VECTOR) : c->zero;
-        sum[i] = VECTOR_BITS(add_epi32)(VECTOR_BITS(cvtps_epi32)(q[i]), zero);
+        const floats q = refined ? refined_quotient(load_floats(p.x + i * VECTOR), c->common.scale,
+                                                    c->common.inverse)
+                                 : quotient_of(&c->common, p, i, division, columns);
+        sum[i] = VECTOR_BITS(cvtps_epi32)(q);
+        if (columns && p.zero_points)
+            sum[i] = VECTOR_BITS(add_epi32)(sum[i], load_vector(p.zero_points + i * VECTOR));
+        else if (wide)
+            sum[i] = VECTOR_BITS(add_epi32)(sum[i], c->zero);
         if (division == DTI_DIVIDE_EXACT)
-            odd |= any_ties(q[i]);
+            odd |= any_ties(q);
     }
     if (wide) {
         vector kept[4], differs = VECTOR_WHOLE(setzero)();
@@ -61,21 +89,9 @@ DTI_INLINE void affine_step(const struct affine *c, struct affine_place p,
         code[0] = order_words(VECTOR_BITS(packus_epi32)(kept[0], kept[1]));
         code[1] = order_words(VECTOR_BITS(packus_epi32)(kept[2], kept[3]));
     } else {
-        vector words[2], kept[2];
-        for (unsigned i = 0; i < 2; i++) {
-            words[i] = VECTOR_BITS(packs_epi32)(sum[2 * i], sum[2 * i + 1]);
-            kept[i] = VECTOR_BITS(max_epi16)(VECTOR_BITS(min_epi16)(words[i], c->high_words),
-                                             c->low_words);
-        }
-        const unsigned first = words_that_differ(kept[0], words[0]);
-        const unsigned second = words_that_differ(kept[1], words[1]);
-        if ((first | second) != 0)
-            clipped =
-                (unsigned)(__builtin_popcount(first) + __builtin_popcount(second)) / WORD_MASK_BITS;
-        code[0] = order_packed(VECTOR_BITS(packus_epi16)(VECTOR_WHOLE(and)(kept[0], c->mask),
-                                                         VECTOR_WHOLE(and)(kept[1], c->mask)));
+        code[0] = bytes_of(c, sum, &clipped);
     }
-    if (odd || (clipped != 0 && !all_small(q))) {
+    if (odd || (clipped != 0 && !all_small(sum))) {
         go_portable(&c->common, p, STEP, count);
         return;
     }
@@ -117,7 +133,7 @@ DTI_INLINE void affine_loop(const struct affine *c, struct affine_place p, size_
         affine_rest(c, p, at, count, division, refined, columns, wide);
     }
     for (; n - at >= STEP; at += STEP) {
-        prefetch(p.x + 4 * at, 4 * STEP);
+        prefetch_lines(p.x + 4 * at, c->common.ahead, 4 * STEP);
         affine_step(c, place_at(p, at, bytes, columns), count, division, refined, columns, wide,
                     stream);
     }
@@ -163,14 +179,17 @@ static struct affine affine_init(const struct dti_affine_args *args, const void 
 {
     const struct dti_affine *affine = args->affine;
     const uint32_t mask = (uint32_t)dti_low_bits(affine->code.width);
+    const int zero = args->zero_points ? 0 : args->zero_point;
     return (struct affine){
         .common = affine_common(args, codes, n),
         .zero = VECTOR_BITS(set1_epi32)(args->zero_point),
         .low = VECTOR_BITS(set1_epi32)(affine->low),
         .high = VECTOR_BITS(set1_epi32)(affine->high),
-        .low_words = VECTOR_BITS(set1_epi16)((short)affine->low),
-        .high_words = VECTOR_BITS(set1_epi16)((short)affine->high),
-        .mask = affine->code.width > 8 ? lanes_of(mask) : VECTOR_BITS(set1_epi16)((short)mask),
+        .mask = lanes_of(mask),
+        .zero_words = VECTOR_BITS(set1_epi16)((short)(zero - affine->low)),
+        .span = VECTOR_BITS(set1_epi16)((short)(affine->high - affine->low)),
+        .low_bytes = VECTOR_BITS(set1_epi8)((char)affine->low),
+        .mask_bytes = VECTOR_BITS(set1_epi8)((char)mask),
     };
 }
 

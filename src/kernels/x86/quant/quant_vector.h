@@ -37,6 +37,12 @@ DTI_INLINE unsigned words_that_differ(vector a, vector b)
 
 enum { WORD_MASK_BITS = 1 }; /* bits per word */
 
+/* A mask of the unsigned words above a limit, with as many bits. */
+DTI_INLINE unsigned words_above(vector words, vector limit)
+{
+    return _mm512_cmpgt_epu16_mask(words, limit);
+}
+
 /* One bit per doubleword that differs. */
 DTI_INLINE unsigned numbers_that_differ(vector a, vector b)
 {
@@ -142,6 +148,11 @@ DTI_INLINE unsigned words_that_differ(vector a, vector b) /* two bits per word *
 }
 
 enum { WORD_MASK_BITS = 2 };
+
+DTI_INLINE unsigned words_above(vector words, vector limit)
+{
+    return words_that_differ(_mm256_min_epu16(words, limit), words);
+}
 
 DTI_INLINE unsigned numbers_that_differ(vector a, vector b)
 {
