@@ -87,6 +87,8 @@ enum dti_gguf_coded dti_gguf_code(const struct dti_gguf_coder *coder, unsigned c
     if (!large && !decoded)
         return DTI_GGUF_CODED;
     coder->decode(back, blocks, block_count, coder->nv ? coder->nv->scale : 1);
+    if (!large)
+        return DTI_GGUF_CODED;
     range = range_of(coder, back, count);
     if (!has_specials(&range))
         return DTI_GGUF_CODED;

@@ -97,22 +97,33 @@ struct piece {
     size_t count;
     struct dti_window *window;
     struct scratch *scratch;
+    unsigned char *blocks; /* where they go */
 };
+
+/* Whether the file's bytes are fp32 numbers of this machine. */
+static bool is_plain(const struct dti_plan *plan)
+{
+    const struct dti_kernel *const kernel = dti_plan_step(plan, 0)->kernel;
+    return dti_plan_step_count(plan) == 1 && kernel && kernel->op == DTI_OP_COPY;
+}
 
 static enum dti_status read_input(const struct piece *piece, struct dti_error *reterr)
 {
     const struct encoder_source *const source = piece->source;
+    void *const x = piece->scratch->x,
+                *const buffer = is_plain(source->plan) ? x : piece->scratch->u.raw;
     const void *raw;
     uint64_t at = 0, size = 0;
     if (!dti_plan_src_bytes(source->plan, piece->first, &at) ||
         !dti_plan_src_bytes(source->plan, piece->count, &size))
         return dti_fail(reterr, DTI_BUG, "a tensor has too many bytes");
-    enum dti_status status = dti_window_look(piece->window, source->input, piece->scratch->u.raw,
-                                             (size_t)size, source->offset + at, &raw, reterr);
+    enum dti_status status = dti_window_look(piece->window, source->input, buffer, (size_t)size,
+                                             source->offset + at, &raw, reterr);
     if (status != DTI_OK)
         return status;
-    status = dti_plan_run(source->plan, piece->scratch->x, raw, piece->count, piece->first,
-                          DTI_STORES_CACHED, NULL, reterr);
+    if (raw != x)
+        status = dti_plan_run(source->plan, x, raw, piece->count, piece->first, DTI_STORES_CACHED,
+                              NULL, reterr);
     return dti_window_done(piece->window, status, reterr);
 }
 
@@ -187,7 +198,7 @@ static enum dti_status read_rows(const struct piece *piece, struct dti_error *re
     return status;
 }
 
-/* Encodes to piece->scratch->blocks, and decodes again. */
+/* Encodes to piece->blocks, and decodes again. */
 static enum dti_status encode(const struct piece *piece, struct dti_error *reterr)
 {
     const struct encoder_source *const source = piece->source;
@@ -201,7 +212,7 @@ static enum dti_status encode(const struct piece *piece, struct dti_error *reter
     if (status != DTI_OK)
         return status;
     const enum dti_gguf_coded coded =
-        dti_gguf_code(&source->coder, scratch->blocks, scratch->x, piece->count,
+        dti_gguf_code(&source->coder, piece->blocks, scratch->x, piece->count,
                       has_weights ? &weighted : NULL, scratch->u.back, source->loss != NULL, &at);
     return coded == DTI_GGUF_CODED ? DTI_OK : refuse(piece, coded, at, reterr);
 }
@@ -248,14 +259,17 @@ static enum dti_status read_blocks(void *context, void *buffer, size_t size, uin
         piece.count = tiles >= CHUNK / DTI_TILE ? CHUNK : (size_t)tiles * DTI_TILE;
         if (piece.count > left)
             piece.count = (size_t)left;
-        status = encode(&piece, reterr);
-        if (status != DTI_OK)
-            break;
         const uint64_t end = at + piece.count / type->elements * type->bytes;
         const uint64_t from = at < offset ? offset : at;
         const uint64_t to = end < offset + size ? end : offset + size;
-        memcpy((unsigned char *)buffer + (from - offset), piece.scratch->blocks + (from - at),
-               (size_t)(to - from));
+        unsigned char *const wanted = (unsigned char *)buffer + (from - offset);
+        const bool is_whole = from == at && to == end;
+        piece.blocks = is_whole ? wanted : piece.scratch->blocks;
+        status = encode(&piece, reterr);
+        if (status != DTI_OK)
+            break;
+        if (!is_whole)
+            memcpy(wanted, piece.blocks + (from - at), (size_t)(to - from));
         if (source->loss)
             count_loss(&piece, at < offset ? DTI_TILE : 0, &loss);
     }
