@@ -110,8 +110,8 @@ static bool is_plain(const struct dti_plan *plan)
 static enum dti_status read_input(const struct piece *piece, struct dti_error *reterr)
 {
     const struct encoder_source *const source = piece->source;
-    void *const x = piece->scratch->x,
-                *const buffer = is_plain(source->plan) ? x : piece->scratch->u.raw;
+    void *const x = piece->scratch->x, *const buffer =
+                                           is_plain(source->plan) ? x : piece->scratch->u.raw;
     const void *raw;
     uint64_t at = 0, size = 0;
     if (!dti_plan_src_bytes(source->plan, piece->first, &at) ||
