@@ -29,11 +29,11 @@ DTI_INLINE void encode_step(const struct encode *c, struct affine_place p,
 {
     const vector magnitude = lanes_of(0x7fffffff), largest = lanes_of(0x7f7fffff);
     vector most = VECTOR_WHOLE(setzero)();
-    floats q[4];
+    floats q[4], x[4];
     byte_mask over;
     for (unsigned i = 0; i < 4; i++) {
-        q[i] = refined ? signed_quotient(load_floats(p.x + i * VECTOR), c->common.scale,
-                                         c->common.inverse)
+        x[i] = load_floats(p.x + i * VECTOR);
+        q[i] = refined ? refined_quotient(x[i], c->common.scale, c->common.inverse)
                        : quotient_of(&c->common, p, i, division, columns);
         most = VECTOR_BITS(max_epu32)(most, VECTOR_WHOLE(and)(as_bits(q[i]), magnitude));
     }
@@ -41,7 +41,7 @@ DTI_INLINE void encode_step(const struct encode *c, struct affine_place p,
         go_portable(&c->common, p, STEP, count);
         return;
     }
-    store_vector(p.codes, round_group(&c->rounding, q, true, &over), stream);
+    store_vector(p.codes, round_group(&c->rounding, q, x, true, &over), stream);
     count->clipped += (unsigned)__builtin_popcountll(over);
 }
 

@@ -76,7 +76,7 @@ DTI_INLINE void mx_codes(const void *constants, const unsigned char *x,
         floats y[4];
         byte_mask over;
         take_group(x, group, factors, LENGTH, y);
-        store_codes(codes, group, round_group(&c->rounding, y, false, &over), shape, stream);
+        store_codes(codes, group, round_group(&c->rounding, y, y, false, &over), shape, stream);
         count_clipped(over, LENGTH, &some);
     }
     count->clipped += some.clipped;

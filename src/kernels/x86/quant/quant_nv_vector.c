@@ -76,7 +76,7 @@ DTI_INLINE floats nv_number(floats x, const struct factors *factors, unsigned bl
                               ? as_floats(where_not_zero(as_bits(x), as_bits(by)))
                               : x;
     if (way == REFINED)
-        return signed_quotient(number, by, floats_of(factors->inverse[block]));
+        return refined_quotient(number, by, floats_of(factors->inverse[block]));
     return way == QUOTIENTS /* where_not_zero(): 0 / 0 */
                ? as_floats(where_not_zero(as_bits(VECTOR_BITS(div_ps)(number, by)), as_bits(by)))
                : VECTOR_BITS(mul_ps)(number, by);
@@ -91,13 +91,14 @@ DTI_INLINE void nv_codes_as(const struct nv *c, const unsigned char *x,
     for (unsigned group = 0; group < LENGTH * LANES / DTI_GROUP; group++) {
         prefetch_group(x, group, LENGTH);
         byte_mask over;
-        floats y[4];
+        floats y[4], from[4];
         for (unsigned i = 0; i < 4; i++) {
             const unsigned at = (4 * group + i) * LANES;
-            y[i] = nv_number(load_floats(x + (size_t)4 * at), factors, at / LENGTH, way);
+            from[i] = load_floats(x + (size_t)4 * at);
+            y[i] = nv_number(from[i], factors, at / LENGTH, way);
         }
-        const vector code =
-            round_group(&c->rounding, y, way != REFINED, way == REFINED ? NULL : &over);
+        const vector code = round_group(&c->rounding, y, way == REFINED ? from : y, way != REFINED,
+                                        way == REFINED ? NULL : &over);
         store_codes(codes, group, code, shape, stream);
         if (way != REFINED)
             count_clipped(over, LENGTH, &some);

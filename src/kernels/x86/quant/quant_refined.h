@@ -39,7 +39,8 @@ DTI_INLINE bool may_refine(floats by)
     return (next_to_zeros & ~zeros) == 0 && all_ordinary(bits, least, most);
 }
 
-/* q, which is +0 if x is -0, and may be a NaN where x / by overflows or x is not finite.
+/* q, which is +0 if x is -0 and else has its sign, and may be a NaN where x / by overflows or x is
+ * not finite.
  * inverse: 1 / by, rounded to nearest. */
 DTI_INLINE floats refined_quotient(floats x, floats by, floats inverse)
 {
@@ -48,12 +49,6 @@ DTI_INLINE floats refined_quotient(floats x, floats by, floats inverse)
     return VECTOR_BITS(fmadd_ps)(rest, inverse, near);
 }
 
-/* The same with the sign of x. */
-DTI_INLINE floats signed_quotient(floats x, floats by, floats inverse)
-{
-    return as_floats(
-        either(as_bits(x), lanes_of(0x80000000), as_bits(refined_quotient(x, by, inverse))));
-}
 #endif
 
 #endif

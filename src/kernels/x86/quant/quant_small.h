@@ -65,14 +65,14 @@ DTI_INLINE vector round_number(const struct rounding *r, floats x, bool clamp)
     return VECTOR_BITS(madd_epi16)(as_bits(add_magic(r, a, &magic)), r->join);
 }
 
-/* Codes of four vectors of numbers, in order; and a mask of those beyond the largest, as for
- * count_clipped(), unless ret_over is NULL: there are none. */
-DTI_INLINE vector round_group(const struct rounding *r, const floats x[4], bool clamp,
-                              byte_mask *ret_over)
+/* Codes of four vectors of numbers, in order, with the signs of others; and a mask of those beyond
+ * the largest, as for count_clipped(), unless ret_over is NULL: there are none. */
+DTI_INLINE vector round_group(const struct rounding *r, const floats x[4],
+                              const floats signed_by[4], bool clamp, byte_mask *ret_over)
 {
     vector words[2], bits[4];
     for (unsigned i = 0; i < 4; i++)
-        bits[i] = as_bits(x[i]);
+        bits[i] = as_bits(signed_by[i]);
     for (unsigned i = 0; i < 2; i++) {
         const vector pair = VECTOR_BITS(packus_epi32)(round_number(r, x[2 * i], clamp),
                                                       round_number(r, x[2 * i + 1], clamp));
