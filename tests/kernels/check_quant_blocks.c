@@ -184,17 +184,32 @@ static uint32_t full_of(struct check *check, const struct dti_block_recipe *reci
     return bits_of(largest * (0.875f + (float)check_below(check, 1000) / 2048));
 }
 
+/* Where that scale is in the middle of its range, as those of weights are. */
+static uint32_t middling_of(struct check *check, const struct dti_block_recipe *recipe)
+{
+    const float one = 6 * float_of(recipe->tensor_scale);
+    return bits_of(one * (float)(1 << check_below(check, 6)) *
+                   (0.125f + (float)check_below(check, 1 << 20) * 0x1p-23f));
+}
+
 /* Tops of the blocks of a trial. */
-enum tops { ANY, ORDINARY /* no specials, no extreme magnitudes */, FULL };
+enum tops {
+    ANY,
+    ORDINARY, /* no specials, no extreme magnitudes */
+    FULL,
+    MIDDLING, /* no block of zeros */
+};
 
 static void fill_block(struct check *check, const struct dti_block_recipe *recipe, uint32_t *x,
                        enum tops tops)
 {
     const bool ordinary = tops != ANY;
-    const size_t length = recipe->format->length, sort = check_below(check, 16);
-    const uint32_t top = tops == FULL ? full_of(check, recipe)
-                         : sort == 0  ? 0
-                                      : largest_of(check, ordinary);
+    const size_t length = recipe->format->length, drawn = check_below(check, 16);
+    const size_t sort = tops == MIDDLING && drawn == 0 ? 4 : drawn;
+    const uint32_t top = tops == FULL       ? full_of(check, recipe)
+                         : tops == MIDDLING ? middling_of(check, recipe)
+                         : sort == 0        ? 0
+                                            : largest_of(check, ordinary);
     struct dti_quantized_block probe;
     dti_block_quantize(recipe, &top, 1, &probe);
     for (size_t i = 0; i < length; i++) {
@@ -218,13 +233,10 @@ static void fill_block(struct check *check, const struct dti_block_recipe *recip
             x[i] = (uint32_t)check_random(check);
 }
 
-static void fill_trial(struct check *check, struct blocks_trial *trial)
+static void fill_trial(struct check *check, struct blocks_trial *trial, enum tops tops)
 {
     const struct dti_block_recipe *recipe = trial->args.recipe;
     const size_t length = trial->format->length;
-    const uint32_t scale = recipe->tensor_scale;
-    const bool full = scale > 0x20000000 && scale < 0x60000000 && check_below(check, 4) == 0;
-    const enum tops tops = full ? FULL : check_below(check, 2) ? ORDINARY : ANY;
     for (size_t block = 0; block < BLOCKS; block++) {
         uint32_t *x = trial->numbers + block * length;
         fill_block(check, recipe, x, tops);
@@ -350,8 +362,8 @@ static bool check_order(struct check *check, const struct blocks_trial *trial, b
     return true;
 }
 
-static bool check_recipe(struct check *check, const struct dti_quant_kernel *row,
-                         const struct dti_block_recipe *recipe, bool all_lengths)
+static bool check_tops(struct check *check, const struct dti_quant_kernel *row,
+                       const struct dti_block_recipe *recipe, enum tops tops, bool all_lengths)
 {
     static struct blocks_trial trial;
     static struct dti_block_parts parts;
@@ -359,7 +371,7 @@ static bool check_recipe(struct check *check, const struct dti_quant_kernel *row
     trial.format = recipe->format;
     dti_block_parts_init(&parts, recipe);
     trial.args = (struct dti_block_args){.recipe = recipe, .parts = &parts};
-    fill_trial(check, &trial);
+    fill_trial(check, &trial, tops);
     for (unsigned order = 0; order <= DTI_BLOCK_BYTES; order++) {
         trial.args.order = (enum dti_block_order)order;
         if (!(row->orders >> order & 1) || !quant_has_order(trial.format, trial.args.order))
@@ -371,6 +383,18 @@ static bool check_recipe(struct check *check, const struct dti_quant_kernel *row
             return false;
     }
     return true;
+}
+
+static bool check_recipe(struct check *check, const struct dti_quant_kernel *row,
+                         const struct dti_block_recipe *recipe, bool all_lengths)
+{
+    static const enum tops sorts[] = {ANY, ORDINARY, ANY, ORDINARY, FULL};
+    const uint32_t scale = recipe->tensor_scale;
+    const bool is_usual = scale > 0x20000000 && scale < 0x60000000;
+    const enum tops tops = sorts[check_below(check, is_usual ? 5 : 2)];
+    return check_tops(check, row, recipe, tops, all_lengths) &&
+           (!is_usual || recipe->format->family != DTI_BLOCKS_NV ||
+            check_tops(check, row, recipe, MIDDLING, false));
 }
 
 bool check_blocks_row(struct check *check, const struct dti_quant_kernel *row)
