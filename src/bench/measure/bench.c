@@ -33,7 +33,6 @@ struct bench_sampler {
     const struct dti_bench_candidate *candidate;
     size_t first_set;
     uint64_t passes;
-    bool warms_up; /* an untimed pass precedes it */
     atomic_size_t arrived;
     bool failed; /* a device failed during its timed passes */
 };
@@ -128,7 +127,7 @@ static void sample_job(void *context, size_t member, size_t size)
     struct member_sample *const mine = &sampler->members[member];
     size_t set = sampler->first_set;
     /* other candidates have evicted our data; with hot caches, load the buffers again first */
-    if (candidate->sets == 1 && sampler->warms_up)
+    if (candidate->sets == 1 && sampler->passes > 1)
         candidate->run(candidate->context, set, member, size);
     const long preemptions = preemptions_so_far();
     (void)atomic_fetch_add_explicit(&sampler->arrived, 1, memory_order_acq_rel);
@@ -161,7 +160,7 @@ static uint64_t take_timed(struct bench_sampler *sampler,
  * all passes, at least 1. */
 static uint64_t take_sample(struct bench_sampler *sampler,
                             const struct dti_bench_candidate *candidate, uint64_t passes,
-                            bool warms_up, size_t *first_set, bool *ret_disturbed)
+                            size_t *first_set, bool *ret_disturbed)
 {
     const size_t first = *first_set;
     *first_set = (size_t)((first + passes) % candidate->sets);
@@ -170,7 +169,6 @@ static uint64_t take_sample(struct bench_sampler *sampler,
     const uint64_t stolen = stolen_ticks();
     sampler->candidate = candidate;
     sampler->passes = passes;
-    sampler->warms_up = warms_up;
     sampler->first_set = first;
     atomic_store(&sampler->arrived, 0);
     run_all(sampler, sample_job);
@@ -258,7 +256,6 @@ struct bench_run {
     const struct dti_bench_candidate *candidates;
     struct bench_sampler sampler;
     size_t *next_set, *order;
-    bool *are_short; /* a pass of this candidate takes less than the longest sample */
     uint64_t random;
     size_t cpus;
     uint64_t *fewest; /* lower limit for the passes of a sample if every longer one is
@@ -281,7 +278,7 @@ static void shuffle(struct bench_run *run)
 static uint64_t sample_candidate(struct bench_run *run, size_t candidate, bool *ret_disturbed)
 {
     return take_sample(&run->sampler, &run->candidates[candidate], run->bench->passes[candidate],
-                       run->are_short[candidate], &run->next_set[candidate], ret_disturbed);
+                       &run->next_set[candidate], ret_disturbed);
 }
 
 /* Runs one warm-up pass, then finds the number of passes that takes at least `least`
@@ -295,7 +292,6 @@ static void calibrate(struct bench_run *run, size_t candidate, uint64_t least)
     (void)sample_candidate(run, candidate, &disturbed);
     for (int tries = 0; tries < TRIES && !run->sampler.failed;) {
         const uint64_t taken = sample_candidate(run, candidate, &disturbed);
-        run->are_short[candidate] = taken / *passes < sample_longest;
         if (taken >= least) {
             if (!disturbed)
                 return;
@@ -493,11 +489,10 @@ enum dti_status dti_bench_run(struct dti_bench *ret, const struct dti_bench_cand
     bench.discarded = array(count, sizeof *bench.discarded);
     run.next_set = array(count, sizeof *run.next_set);
     run.order = array(count, sizeof *run.order);
-    run.are_short = array(count, sizeof *run.are_short);
     run.fewest = array(count, sizeof *run.fewest);
     enum dti_status status = DTI_OK;
     if (!bench.seconds || !bench.places || !bench.round_trips || !bench.passes ||
-        !bench.discarded || !run.next_set || !run.order || !run.are_short || !run.fewest)
+        !bench.discarded || !run.next_set || !run.order || !run.fewest)
         status = dti_no_memory(reterr);
     if (status == DTI_OK)
         status = sampler_init(&run.sampler, team, reterr);
@@ -525,7 +520,6 @@ enum dti_status dti_bench_run(struct dti_bench *ret, const struct dti_bench_cand
     sampler_free(&run.sampler);
     dti_free(run.next_set);
     dti_free(run.order);
-    dti_free(run.are_short);
     dti_free(run.fewest);
     return status;
 }
