@@ -40,15 +40,15 @@ DTI_INLINE bool nv_scales(const void *constants, const unsigned char *x, unsigne
 {
     const struct nv *c = constants;
     const struct rounding *r = &c->scale_rounding;
-    floats magic, quotient;
+    floats power, quotient;
     const vector amax = tile_amax(x, LENGTH), one = lanes_of(1);
     if (!nv_quotients(c, amax, &quotient))
         return false;
-    const floats sum = add_magic(r, clamp_magnitude(quotient, r->top), &magic);
+    const floats sum = add_magic(r, clamp_magnitude(quotient, r->top), &power);
     const vector offset = VECTOR_WHOLE(and)(r->offset, lanes_of(0xffff));
     const vector code = VECTOR_BITS(srl_epi32)(
         VECTOR_BITS(sub_epi32)(VECTOR_BITS(madd_epi16)(as_bits(sum), r->join), offset), r->zeros);
-    const floats scale = VECTOR_BITS(sub_ps)(sum, magic);
+    const floats scale = VECTOR_BITS(fnmadd_ps)(power, r->step, sum);
     const floats factor = reciprocal   ? VECTOR_BITS(div_ps)(c->tensor_inverse, scale)
                           : c->divides ? VECTOR_BITS(div_ps)(scale, c->divisor)
                                        : VECTOR_BITS(mul_ps)(scale, c->factor);

@@ -12,9 +12,10 @@
 
 #ifdef __AVX2__
 struct rounding {
-    vector top, least, magic, join; /* as in struct dti_small */
-    vector offset;                  /* in words */
-    vector max, sign;               /* in bytes */
+    vector top, least, join; /* as in struct dti_small */
+    floats step;             /* 2^(23 - man_bits) */
+    vector offset;           /* in words */
+    vector max, sign;        /* in bytes */
     __m128i zeros, sign_shift;
 };
 
@@ -24,7 +25,7 @@ static inline struct rounding rounding_init(const struct dti_encoder *e)
     struct rounding r;
     r.top = lanes_of(dti_small_value(e, (uint32_t)e->max_magnitude + 1));
     r.least = lanes_of(s.least);
-    r.magic = lanes_of(s.magic);
+    r.step = as_floats(lanes_of(s.magic + 0x3f800000));
     r.join = lanes_of(s.join);
     r.offset = VECTOR_BITS(set1_epi16)((short)s.offset);
     r.max = VECTOR_BITS(set1_epi8)((char)e->max_magnitude);
@@ -45,13 +46,12 @@ DTI_INLINE floats clamp_magnitude(floats x, vector top)
 #endif
 }
 
-/* Adds the magic number to a magnitude. */
-DTI_INLINE floats add_magic(const struct rounding *r, floats a, floats *ret_magic)
+/* Adds the magic number, power x step, to a magnitude. */
+DTI_INLINE floats add_magic(const struct rounding *r, floats a, floats *ret_power)
 {
-    const vector e =
-        VECTOR_BITS(max_epu32)(VECTOR_WHOLE(and)(as_bits(a), lanes_of(0x7f800000)), r->least);
-    *ret_magic = as_floats(VECTOR_BITS(add_epi32)(e, r->magic));
-    return VECTOR_BITS(add_ps)(a, *ret_magic);
+    *ret_power = as_floats(
+        VECTOR_BITS(max_epu32)(VECTOR_WHOLE(and)(as_bits(a), lanes_of(0x7f800000)), r->least));
+    return VECTOR_BITS(fmadd_ps)(*ret_power, r->step, a);
 }
 
 /* Codes with zeros below and the offset added. clamp: numbers may be so far beyond the one after
@@ -61,8 +61,8 @@ DTI_INLINE vector round_number(const struct rounding *r, floats x, bool clamp)
     const vector magnitude = lanes_of(0x7fffffff);
     const floats a =
         clamp ? clamp_magnitude(x, r->top) : as_floats(VECTOR_WHOLE(and)(as_bits(x), magnitude));
-    floats magic;
-    return VECTOR_BITS(madd_epi16)(as_bits(add_magic(r, a, &magic)), r->join);
+    floats power;
+    return VECTOR_BITS(madd_epi16)(as_bits(add_magic(r, a, &power)), r->join);
 }
 
 /* Codes of four vectors of numbers, in order, with the signs of others; and a mask of those beyond
