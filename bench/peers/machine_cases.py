@@ -264,6 +264,7 @@ def many_cases(machine):
     files.write_many(source, 100000)
     for name, words in (("cast", ["cast", source, "fp16", "-o", target, "--force"]),
                         ("quant", ["quant", source, "int8", "-o", target, "--force"]),
+                        ("check --quantized", ["check", target, "--quantized"]),  # what quant has just written
                         ("compare", ["compare", source, source]),
                         ("inspect --stats", ["inspect", source, "--stats"])):
         yield Case("100,000 tensors, " + name, lambda program, words=words: machine.run([program, *words]), {},

@@ -523,6 +523,7 @@ bool dti_table_write(struct dti_table *table, FILE *out, bool colour, size_t ind
         const size_t taken = table->column[table->column[i].at].fitted + (i > 0 ? 2 : 0);
         spare -= taken < spare ? taken : spare;
     }
+    flockfile(out); /* once, not for each cell */
     for (size_t first = 0; first < table->count && table->shown > 0; first += table->columns) {
         struct row row = {.out = out, .colour = colour, .owed = indent, .spare = spare};
         for (size_t place = 0; place < table->shown; place++) {
@@ -530,7 +531,8 @@ bool dti_table_write(struct dti_table *table, FILE *out, bool colour, size_t ind
                 table_cell_at(table, first + table->column[place].at);
             put_cell(table, &row, &cell, place);
         }
-        (void)putc('\n', out);
+        (void)putc_unlocked('\n', out);
     }
+    funlockfile(out);
     return true;
 }

@@ -288,7 +288,7 @@ static void check_lint(const char *path, const struct dti_container_options *ope
     struct dti_tensor_stats stats;
     struct dti_error error;
     struct dti_lint *lint;
-    size_t tensor, count;
+    size_t tensors[DTI_LINT_PROBES], count;
     REQUIRE(dti_logical_open(&view, path, &options, &error) == DTI_OK && view->stored);
     REQUIRE(dti_lint_new(&lint, view, NULL, NULL, &error) == DTI_OK);
     const enum dti_status status = dti_lint_scales(lint, &alone, &error);
@@ -297,9 +297,10 @@ static void check_lint(const char *path, const struct dti_container_options *ope
         if (dti_lint_wants(lint, i) && scan(view, i, &stats))
             REQUIRE(dti_lint_numbers(lint, &stats, &error) == DTI_OK);
     }
-    while (status == DTI_OK && dti_lint_probe(lint, &tensor)) {
-        if (scan(view, tensor, &stats))
-            REQUIRE(dti_lint_probed(lint, &stats, &error) == DTI_OK);
+    while (status == DTI_OK && (count = dti_lint_probe(lint, tensors)) > 0) {
+        for (size_t i = 0; i < count; i++)
+            if (scan(view, tensors[i], &stats))
+                REQUIRE(dti_lint_probed(lint, &stats, &error) == DTI_OK);
     }
     const struct dti_lint_finding *const findings = dti_lint_findings(lint, &count);
     for (size_t i = 0; i < count; i++) {

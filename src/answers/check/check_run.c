@@ -97,13 +97,15 @@ static enum dti_status check_lint_end(struct dti_check_report *report, struct dt
                                         .fault = DTI_CHECK_LINT,
                                         .index = UINT64_MAX};
     enum dti_status status = DTI_OK;
-    size_t tensor, count;
+    size_t tensors[DTI_LINT_PROBES], count;
     if (!report->lint || !report->linted)
         return DTI_OK;
     reading.as_count = 0;
-    while (status == DTI_OK && dti_lint_probe(report->lint, &tensor)) {
-        const struct dti_tensor *const one = &report->container->tensors[tensor];
-        status = dti_reading_stats(&reading, report->container, &one, 1, false, take_stats,
+    while (status == DTI_OK && (count = dti_lint_probe(report->lint, tensors)) > 0) {
+        const struct dti_tensor *some[DTI_LINT_PROBES];
+        for (size_t i = 0; i < count; i++)
+            some[i] = &report->container->tensors[tensors[i]];
+        status = dti_reading_stats(&reading, report->container, some, count, false, take_stats,
                                    report->lint, reterr);
     }
     const struct dti_lint_finding *const findings = dti_lint_findings(report->lint, &count);

@@ -266,7 +266,6 @@ enum dti_status dti_lint_new(struct dti_lint **ret, struct dti_container *contai
     lint->only = only;
     lint->own = own;
     lint->fused.worst = 1;
-    lint->probed = SIZE_MAX;
     const enum dti_status status = look(lint, reterr);
     if (status == DTI_OK)
         *ret = lint;

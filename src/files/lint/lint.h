@@ -73,9 +73,11 @@ enum dti_status dti_lint_scales(struct dti_lint *lint, const struct dti_scan_opt
 bool dti_lint_wants(const struct dti_lint *lint, size_t tensor);
 enum dti_status dti_lint_numbers(struct dti_lint *lint, const struct dti_tensor_stats *stats,
                                  struct dti_error *reterr);
-/* The next tensor with zero scales; false: no more. Until the next call, its numbers are the bare
- * codes under zero scales, and 0 elsewhere; pass their statistics to dti_lint_probed(). */
-bool dti_lint_probe(struct dti_lint *lint, size_t *ret_tensor);
+/* The next tensors with zero scales; returns how many, 0: no more. Until the next call, their
+ * numbers are the bare codes under zero scales, and 0 elsewhere; pass their statistics to
+ * dti_lint_probed(). */
+enum { DTI_LINT_PROBES = 64 };
+size_t dti_lint_probe(struct dti_lint *lint, size_t ret_tensors[DTI_LINT_PROBES]);
 enum dti_status dti_lint_probed(struct dti_lint *lint, const struct dti_tensor_stats *stats,
                                 struct dti_error *reterr);
 

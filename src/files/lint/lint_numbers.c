@@ -149,38 +149,42 @@ enum dti_status dti_lint_numbers(struct dti_lint *lint, const struct dti_tensor_
     return DTI_OK;
 }
 
-/* Restores the regular method. */
-static void end_probe(struct dti_lint *lint)
+static void begin_probe(struct dti_lint *lint, size_t at)
 {
-    if (lint->probed == SIZE_MAX)
-        return;
-    struct dti_dequant_tensor *const how = &dti_lint_quantized(lint, lint->probed)->how;
-    how->probe = false;
-    how->method = lint->probe_before;
-    lint->probed = SIZE_MAX;
-    dti_stripes_free(&lint->dequant->stripes); /* drop the cached probe data */
-    dti_stripes_init(&lint->dequant->stripes);
+    struct lint_probe *const probe = &lint->probes[lint->probed++];
+    struct dti_dequant_tensor *const how = &dti_lint_quantized(lint, at)->how;
+    how->probe = true;
+    probe->tensor = at;
+    probe->before = how->method;
+    dti_dequant_method_init(&probe->method, how);
+    how->method = &probe->method;
 }
 
-bool dti_lint_probe(struct dti_lint *lint, size_t *ret_tensor)
+/* Restores the regular methods. */
+static void end_probes(struct dti_lint *lint)
 {
-    end_probe(lint);
-    while (lint->probe < lint->view->tensor_count) {
+    for (size_t i = 0; i < lint->probed; i++) {
+        const struct lint_probe *const probe = &lint->probes[i];
+        struct dti_dequant_tensor *const how = &dti_lint_quantized(lint, probe->tensor)->how;
+        how->probe = false;
+        how->method = probe->before;
+    }
+    lint->probed = 0;
+}
+
+size_t dti_lint_probe(struct dti_lint *lint, size_t ret_tensors[DTI_LINT_PROBES])
+{
+    end_probes(lint);
+    while (lint->probe < lint->view->tensor_count && lint->probed < DTI_LINT_PROBES) {
         const size_t at = lint->probe++;
         if (!dti_lint_wants(lint, at) || !lint->tensors[at].zero_scales)
             continue;
-        struct dti_dequant_tensor *const how = &dti_lint_quantized(lint, at)->how;
-        how->probe = true;
-        lint->probed = at;
-        lint->probe_before = how->method;
-        dti_dequant_method_init(&lint->probe_method, how);
-        how->method = &lint->probe_method;
-        dti_stripes_free(&lint->dequant->stripes);
-        dti_stripes_init(&lint->dequant->stripes);
-        *ret_tensor = at;
-        return true;
+        ret_tensors[lint->probed] = at;
+        begin_probe(lint, at);
     }
-    return false;
+    dti_stripes_free(&lint->dequant->stripes); /* drop what was cached by another method */
+    dti_stripes_init(&lint->dequant->stripes);
+    return lint->probed;
 }
 
 enum dti_status dti_lint_probed(struct dti_lint *lint, const struct dti_tensor_stats *stats,

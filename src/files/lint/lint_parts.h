@@ -32,9 +32,12 @@ struct dti_lint {
     struct dti_quant_names names; /* of the view */
     pthread_mutex_t lock;         /* guards the findings and the pool */
     size_t probe;                 /* the next candidate for probing */
-    size_t probed;                /* the tensor being probed; SIZE_MAX: none */
-    struct dti_dequant_method probe_method;
-    const struct dti_dequant_method *probe_before; /* its regular method */
+    size_t probed;                /* how many tensors are being probed: */
+    struct lint_probe {
+        size_t tensor;
+        struct dti_dequant_method method;
+        const struct dti_dequant_method *before; /* its regular method */
+    } probes[DTI_LINT_PROBES];
 };
 
 /* Adds a finding. tensor NULL: not about a tensor, so --only does not filter it. The text is

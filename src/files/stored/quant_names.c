@@ -195,9 +195,11 @@ bool dti_quant_names_codes(const struct dti_quant_names *names, size_t at,
 static bool contains(const char *text, size_t length, const char *word)
 {
     const size_t wanted = strlen(word);
-    for (size_t i = 0; i + wanted <= length; i++) {
-        if (memcmp(text + i, word, wanted) == 0)
+    const char *const end = text + length;
+    while ((text = memchr(text, word[0], (size_t)(end - text))) && (size_t)(end - text) >= wanted) {
+        if (memcmp(text, word, wanted) == 0)
             return true;
+        text++;
     }
     return false;
 }
