@@ -119,6 +119,19 @@ def scales():
         tensors[UP + ".weight_packed"] = array(codes)
         put(UP + ".weight_scale", 0, 0, "B")(tensors, _)
     broken("a scale is 0 over codes that are", "nvfp4", nothing)
+
+    def many(tensors, config):  # more than are read again at once; every third has nothing under the scale
+        for layer in range(200):
+            name = "model.layers.%d.mlp.up_proj" % (layer + 1)
+            for part in ("weight_packed", "weight_scale", "weight_global_scale"):
+                tensors[name + "." + part] = copy.deepcopy(tensors[UP + "." + part])
+            if layer % 3 == 0:
+                codes = np.frombuffer(tensors[name + ".weight_packed"][2], np.uint8).reshape(8, 16).copy()
+                codes[0, :8] = 0
+                tensors[name + ".weight_packed"] = array(codes)
+            put(name + ".weight_scale", 0, 0, "B")(tensors, config)
+    broken("a scale of many tensors is 0", "nvfp4", many, *(("scale_zero", "model.layers.%d.mlp.up_proj.weight" % (layer + 1))
+                                                            for layer in range(200) if layer % 3))
     broken("a scale is 0 over codes that are, and there is a bias", "mlx", all_of(
         put(UP + ".scales", 0, 0, "H"), *(put(UP + ".weight", i, 0, "I") for i in range(4))))
     for name, value in (("0", 0.0), ("negative", -1.0), ("NaN", float("nan")), ("infinite", float("inf"))):
