@@ -12,7 +12,6 @@
 #include "kernels/fp64.h"
 #include "util/checked.h"
 #include "util/run/allocate.h"
-#include "util/run/once.h"
 #include "util/run/pages.h"
 
 enum {
@@ -23,29 +22,18 @@ enum {
     LINE = 64,
 };
 
-static size_t block_for(size_t cache)
+/* The bytes of all sides of a block: what a core's L2 cache holds. Between these limits times
+ * differ by less than a repetition does, whether the other cores are idle or use the last cache; a
+ * smaller block takes less memory. Writers have larger ones, of which file systems make larger
+ * folios. */
+static size_t block_bytes(void)
 {
+    const size_t cache = dti_cache_bytes(2);
     if (cache == 0)
         return BLOCK_UNKNOWN;
     return cache < BLOCK_LEAST  ? (size_t)BLOCK_LEAST
            : cache > BLOCK_MOST ? (size_t)BLOCK_MOST
                                 : cache;
-}
-
-/* The bytes of all sides of a block: what a core's L2 cache holds. Between these limits times
- * differ by less than a repetition does, whether the other cores are idle or use the last cache; a
- * smaller block takes less memory. Writers have larger ones, of which file systems make larger
- * folios. Found once: asking the processor takes some 10 us for each of a dozen questions where a
- * hypervisor answers, and every tensor has a side. */
-static size_t block_bytes(void)
-{
-    static struct dti_once once;
-    static size_t bytes;
-    if (dti_once_begin(&once)) {
-        bytes = block_for(dti_cache_bytes(2));
-        dti_once_end(&once, true);
-    }
-    return bytes;
 }
 
 struct dti_scan_plan {
